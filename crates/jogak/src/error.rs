@@ -1,0 +1,107 @@
+//! Everything that can go wrong in the core, as one enum.
+//!
+//! Rule: every variant carries what was found, what was expected and, where there is one, the
+//! limit, so that a caller can say what to do. Texts for people are made at the Python side.
+
+use std::fmt;
+
+/// The result of a fallible operation of the core.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What went wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Error {
+    /// A regular expression could not be compiled.
+    Pattern {
+        /// The pattern as given.
+        pattern: String,
+        /// The engine's own words.
+        reason: String,
+    },
+    /// A regular expression gave up on a text (too much backtracking).
+    PatternGaveUp {
+        /// The pattern as given.
+        pattern: String,
+        /// Byte offset in the text where the engine stood.
+        at: usize,
+        /// The engine's own words.
+        reason: String,
+    },
+    /// A sum of counts would pass `u64::MAX`.
+    CountOverflow {
+        /// What was being counted, as text for people.
+        what: String,
+    },
+    /// An option has a value that cannot be.
+    Config {
+        /// The option's name.
+        option: &'static str,
+        /// What was found.
+        found: String,
+        /// What is accepted.
+        expected: String,
+    },
+    /// A table would outgrow the numbers that address it.
+    TooLarge {
+        /// Which table.
+        what: &'static str,
+        /// The size that was asked for.
+        size: u64,
+        /// The largest that works.
+        limit: u64,
+    },
+    /// An id that stands for no piece.
+    UnknownId {
+        /// The id.
+        id: u32,
+        /// Where in the input it stood.
+        at: usize,
+        /// How many ids the vocabulary spans.
+        len: usize,
+    },
+    /// A part of a text that no piece covers, where there is no unknown piece to stand for it.
+    NotCovered {
+        /// The text of the uncovered character.
+        text: String,
+    },
+    /// The text of a special token was found in a text that must not have any.
+    SpecialInText {
+        /// The special token's text.
+        token: String,
+        /// Byte offset where it was found.
+        at: usize,
+    },
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Pattern { pattern, reason } => {
+                write!(f, "the pattern {pattern:?} is no regular expression: {reason}")
+            }
+            Error::PatternGaveUp { pattern, at, reason } => {
+                write!(f, "the pattern {pattern:?} gave up at byte {at} of the text: {reason}")
+            }
+            Error::CountOverflow { what } => {
+                write!(f, "{what} would pass {} (the largest count)", u64::MAX)
+            }
+            Error::Config { option, found, expected } => {
+                write!(f, "{option} is {found}; expected {expected}")
+            }
+            Error::TooLarge { what, size, limit } => {
+                write!(f, "{what} would need {size} entries; at most {limit} are possible")
+            }
+            Error::UnknownId { id, at, len } => {
+                write!(f, "id {id} (at position {at}) stands for no piece; the vocabulary has ids below {len}")
+            }
+            Error::NotCovered { text } => {
+                write!(f, "no piece covers {text:?} and the vocabulary has no unknown piece")
+            }
+            Error::SpecialInText { token, at } => {
+                write!(f, "the text has the special token {token:?} at byte {at}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for Error {}

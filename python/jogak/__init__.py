@@ -1,0 +1,1 @@
+"""jogak: subword tokenization, all of it."""
