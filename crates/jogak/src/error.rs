@@ -92,7 +92,10 @@ impl fmt::Display for Error {
                 write!(f, "{what} would need {size} entries; at most {limit} are possible")
             }
             Error::UnknownId { id, at, len } => {
-                write!(f, "id {id} (at position {at}) stands for no piece; the vocabulary has ids below {len}")
+                write!(
+                    f,
+                    "id {id} (at position {at}) stands for no piece; the vocabulary has ids below {len}"
+                )
             }
             Error::NotCovered { text } => {
                 write!(f, "no piece covers {text:?} and the vocabulary has no unknown piece")
