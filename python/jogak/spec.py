@@ -289,8 +289,9 @@ class BPE:
             not counted.
         strategy: how the tokenizer will encode: ``"merges"``, ``"longest-match"`` or
             ``"longest-first"``.
-        prune_dead: drop pieces that no text needs any more after training (see
-            `TrainingLog.pruned`).
+        prune_dead: drop the pieces that died in training and that encoding does not need; what was
+            dropped stands in `TrainingLog.pruned`. The ``merges`` strategy needs every piece on the
+            way to another one, so it has nothing to drop.
         unknown: the text of the piece that stands for what nothing covers; None makes such texts an
             error. Not used with byte-level and byte fallback, where nothing is unknown. If it is
             not among the ``special_tokens``, it gets the id behind all others and is not counted in
@@ -350,12 +351,6 @@ class BPE:
                 raise ConfigError(
                     "byte_fallback is for alphabets of characters; byte-level has all bytes already"
                 )
-        if self.prune_dead and self.strategy == "merges":
-            raise ConfigError(
-                "prune_dead has nothing to drop with strategy 'merges', which needs every merge on "
-                "the way to a piece; choose strategy='longest-match' or 'longest-first'"
-            )
-
     @property
     def alphabet(self) -> Alphabet:
         """``"bytes"`` with the byte-level marker, else ``"chars"``."""
