@@ -24,6 +24,9 @@
 
 pub mod count;
 pub mod error;
+pub mod observe;
 pub mod pretokenize;
+pub mod symbols;
+pub mod train;
 
 pub use error::{Error, Result};
