@@ -29,6 +29,9 @@ pub trait TrainObserver {
 
 /// Watches how one word is encoded. All positions are symbols of the word as it is then.
 pub trait WordObserver {
+    /// Whether anything is done with the facts. If so, words go by the ways that report each merge.
+    const WATCHES: bool = true;
+
     /// The word's first symbols.
     fn symbols(&mut self, ids: &[u32]) {
         let _ = ids;
@@ -60,4 +63,6 @@ pub trait WordObserver {
 pub struct Silent;
 
 impl TrainObserver for Silent {}
-impl WordObserver for Silent {}
+impl WordObserver for Silent {
+    const WATCHES: bool = false;
+}
