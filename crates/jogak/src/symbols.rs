@@ -240,6 +240,46 @@ pub fn byte_order() -> [u8; 256] {
     order
 }
 
+/// The printable character of every byte, GPT-2's way: printable bytes are themselves, the others are
+/// numbered from U+0100 on.
+fn printable() -> [char; 256] {
+    let mut characters = ['\0'; 256];
+    let mut other = '\u{100}'..;
+    for (place, byte) in byte_order().into_iter().enumerate() {
+        let own = char::from(byte);
+        characters[usize::from(byte)] =
+            if place < 188 { own } else { other.next().unwrap_or(own) };
+    }
+    characters
+}
+
+/// Bytes as GPT-2 draws them.
+///
+/// ```
+/// assert_eq!(jogak::symbols::draw(" 밥".as_bytes()), "Ġë°¥");
+/// ```
+pub fn draw(bytes: &[u8]) -> String {
+    let characters = printable();
+    bytes.iter().map(|&byte| characters[usize::from(byte)]).collect()
+}
+
+/// The bytes of texts that were drawn by [`draw`].
+#[derive(Debug)]
+pub struct Undraw(FxHashMap<char, u8>);
+
+impl Default for Undraw {
+    fn default() -> Self {
+        Self(printable().into_iter().zip(0..=255).collect())
+    }
+}
+
+impl Undraw {
+    /// The bytes of a drawn text; the first character that stands for no byte, if there is one.
+    pub fn bytes(&self, text: &str) -> Result<Vec<u8>, char> {
+        text.chars().map(|character| self.0.get(&character).copied().ok_or(character)).collect()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

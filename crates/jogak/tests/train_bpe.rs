@@ -117,7 +117,8 @@ impl Random {
 fn equals_the_textbook_on_random_words() {
     let mut random = Random(1);
     for round in 0..150 {
-        let alphabet: &[char] = if round % 2 == 0 { &['a', 'b'] } else { &['a', 'b', '가', '나', 'ß'] };
+        let alphabet: &[char] =
+            if round % 2 == 0 { &['a', 'b'] } else { &['a', 'b', '가', '나', 'ß'] };
         let count = 1 + random.below(25);
         let words = random.words(alphabet, count);
         for ties in ALL_TIES {
@@ -171,7 +172,10 @@ fn stops_say_why() {
     let words = [("abab".to_owned(), 2), ("xy".to_owned(), 1)];
     let stop = |config: &BpeConfig| train(&words, config).stop;
     assert_eq!(stop(&config(Ties::LowestId)), Stop::NoPair);
-    assert_eq!(stop(&BpeConfig { min_pair_count: 2, ..config(Ties::LowestId) }), Stop::MinPairCount);
+    assert_eq!(
+        stop(&BpeConfig { min_pair_count: 2, ..config(Ties::LowestId) }),
+        Stop::MinPairCount
+    );
     assert_eq!(stop(&BpeConfig { num_merges: Some(1), ..config(Ties::LowestId) }), Stop::NumMerges);
     assert_eq!(stop(&BpeConfig { vocab_size: Some(5), ..config(Ties::LowestId) }), Stop::VocabSize);
 }

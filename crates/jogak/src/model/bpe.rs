@@ -263,11 +263,7 @@ fn symbol_character(piece: &[u8], marker: &Marker) -> Option<char> {
 }
 
 /// Merges as listed. Also tells whether every piece has one derivation, from pieces of lower rank.
-fn listed(
-    merges: &[(u32, u32)],
-    vocab: &Vocab,
-    parts: &BpeParts,
-) -> Result<(PairTable, bool)> {
+fn listed(merges: &[(u32, u32)], vocab: &Vocab, parts: &BpeParts) -> Result<(PairTable, bool)> {
     let marker = &parts.marker;
     let mut pairs = PairTable::with_capacity(merges.len());
     let products: Vec<u32> = merges

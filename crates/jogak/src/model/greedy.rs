@@ -34,7 +34,9 @@ impl Greedy {
         Self {
             first: PrefixTree::new(pieces().filter(|(piece, _)| !marked(piece))),
             behind: Some(PrefixTree::new(
-                pieces().filter(|(piece, _)| marked(piece)).map(|(piece, id)| (&piece[mark.len()..], id)),
+                pieces()
+                    .filter(|(piece, _)| marked(piece))
+                    .map(|(piece, id)| (&piece[mark.len()..], id)),
             )),
             marker: marker.clone(),
         }
@@ -78,7 +80,8 @@ impl Greedy {
         let mut at = 0;
         while at < text.len() {
             let mut longest = None;
-            self.tree(at).prefixes(&text.as_bytes()[at..], |length, id| longest = Some((length, id)));
+            self.tree(at)
+                .prefixes(&text.as_bytes()[at..], |length, id| longest = Some((length, id)));
             let (length, id) = match longest {
                 Some((length, id)) => (length, Some(id)),
                 None => (next_character(text, at), None),

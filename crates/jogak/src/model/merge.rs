@@ -76,7 +76,12 @@ impl Merger {
 
     /// Merges the word. `windows` allows them; see above.
     #[inline]
-    pub(super) fn run<O: WordObserver>(&mut self, pairs: &PairTable, windows: bool, observer: &mut O) {
+    pub(super) fn run<O: WordObserver>(
+        &mut self,
+        pairs: &PairTable,
+        windows: bool,
+        observer: &mut O,
+    ) {
         match self.ids.len() {
             0 | 1 => {}
             2..=SHORT => self.short(pairs, observer),
@@ -218,7 +223,8 @@ impl Merger {
             }
             let ended = to == first.len();
             let skip = usize::from(!self.ids.is_empty());
-            let take = if ended { window.ids.len() } else { window.ids.len().saturating_sub(MARGIN) };
+            let take =
+                if ended { window.ids.len() } else { window.ids.len().saturating_sub(MARGIN) };
             if take <= skip {
                 size *= 2;
                 continue;

@@ -31,7 +31,9 @@ impl PairTable {
     #[inline]
     fn home(&self, left: u32, right: u32) -> usize {
         let key = u64::from(left) << 32 | u64::from(right);
-        (key.wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(32).wrapping_mul(0xD6E8_FEB8_6659_FD93)
+        (key.wrapping_mul(0x9E37_79B9_7F4A_7C15)
+            .rotate_left(32)
+            .wrapping_mul(0xD6E8_FEB8_6659_FD93)
             >> self.shift) as usize
     }
 

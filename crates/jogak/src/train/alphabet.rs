@@ -65,12 +65,15 @@ impl Alphabet {
                 forms.insert((character, form), ());
             }
         }
-        let kept = limit.apply(counts.iter().map(|(&character, &count)| (character, count)).collect());
+        let kept =
+            limit.apply(counts.iter().map(|(&character, &count)| (character, count)).collect());
         let mut text = String::new();
         let mut entries: Vec<(Form, Vec<u8>, u32)> = Vec::new();
         for &character in kept.keys() {
             for form in [Form::Plain, Form::Marked] {
-                if forms.contains_key(&(character, form)) && marker.write(character, form, &mut text) {
+                if forms.contains_key(&(character, form))
+                    && marker.write(character, form, &mut text)
+                {
                     entries.push((form, text.clone().into_bytes(), 1));
                 }
             }
@@ -118,12 +121,14 @@ impl AlphabetLimit {
                 // As a float, like those who define coverage; at least one character short of it.
                 let wanted = total as f64 * share;
                 let mut covered = 0u128;
-                counts.iter().position(|&(_, count)| {
-                    let enough = covered as f64 >= wanted;
-                    covered += count;
-                    enough
-                })
-                .unwrap_or(counts.len())
+                counts
+                    .iter()
+                    .position(|&(_, count)| {
+                        let enough = covered as f64 >= wanted;
+                        covered += count;
+                        enough
+                    })
+                    .unwrap_or(counts.len())
             }
         };
         counts[..keep].iter().map(|&(character, _)| (character, ())).collect()

@@ -66,7 +66,8 @@ impl Arena {
         self.blocks = (0..self.slots.len())
             .step_by(64)
             .map(|position| {
-                while self.runs.get(run as usize).is_some_and(|&(end, _)| end as usize <= position) {
+                while self.runs.get(run as usize).is_some_and(|&(end, _)| end as usize <= position)
+                {
                     run += 1;
                 }
                 run

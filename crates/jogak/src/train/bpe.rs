@@ -143,9 +143,9 @@ impl Corpus {
             let before = arena.len();
             alphabet.symbols.for_each(word, |symbol| arena.push(symbol.id));
             let symbols = (arena.len() - before) as u64;
-            length = count.checked_mul(symbols).and_then(|n| length.checked_add(n)).ok_or_else(|| {
-                Error::CountOverflow { what: "the number of symbols in the corpus".into() }
-            })?;
+            length = count.checked_mul(symbols).and_then(|n| length.checked_add(n)).ok_or_else(
+                || Error::CountOverflow { what: "the number of symbols in the corpus".into() },
+            )?;
             total_words = total_words.saturating_add(count);
             distinct_words += 1;
             arena.end_word(count)?;
@@ -158,7 +158,11 @@ impl Corpus {
     ///
     /// # Errors
     /// [`Error::Config`] if the alphabet and the other pieces are more than `vocab_size`.
-    pub fn train(self, config: &BpeConfig, observer: &mut impl TrainObserver) -> Result<BpeTrained> {
+    pub fn train(
+        self,
+        config: &BpeConfig,
+        observer: &mut impl TrainObserver,
+    ) -> Result<BpeTrained> {
         let start = self.alphabet.len() + config.other_pieces.len();
         if let Some(size) = config.vocab_size.filter(|&size| size < start) {
             return Err(Error::Config {
@@ -452,7 +456,10 @@ impl<'a> Learner<'a> {
                 let (left, right) = top.ids;
                 let id = self.pieces.texts.len() as u32;
                 let count = top.count;
-                return Some((top.number, Merge { left, right, id, count, replaced: 0, live_change: 0 }));
+                return Some((
+                    top.number,
+                    Merge { left, right, id, count, replaced: 0, live_change: 0 },
+                ));
             }
             self.passed_over.push(top.ids);
             self.passed.insert(top.ids);
@@ -481,7 +488,8 @@ impl<'a> Learner<'a> {
     /// Replaces the pair everywhere and puts all counts right.
     fn apply(&mut self, number: u32, merge: &mut Merge) {
         let pair = self.pairs.remove(number);
-        let live_before = self.alive(merge.left) + usize::from(merge.left != merge.right) * self.alive(merge.right);
+        let live_before = self.alive(merge.left)
+            + usize::from(merge.left != merge.right) * self.alive(merge.right);
         self.add_piece(merge);
         let (merged, both_new) = self.replace(&pair.places, merge);
         drop(pair);
@@ -489,7 +497,8 @@ impl<'a> Learner<'a> {
         self.occurrences[merge.left as usize] -= merged;
         self.occurrences[merge.right as usize] -= merged;
         self.occurrences[merge.id as usize] = merged;
-        let live_after = self.alive(merge.left) + usize::from(merge.left != merge.right) * self.alive(merge.right);
+        let live_after = self.alive(merge.left)
+            + usize::from(merge.left != merge.right) * self.alive(merge.right);
         merge.live_change = 1 - (live_before - live_after) as i8;
         self.lower_old_counts(merge);
         self.count_new_pairs(merge, both_new);
@@ -650,7 +659,12 @@ impl<'a> Learner<'a> {
     }
 
     fn view(&self) -> View<'_> {
-        View { arena: &self.arena, pieces: &self.pieces, ties: self.config.ties, passed: &self.passed }
+        View {
+            arena: &self.arena,
+            pieces: &self.pieces,
+            ties: self.config.ties,
+            passed: &self.passed,
+        }
     }
 }
 
