@@ -53,15 +53,17 @@ fn assert_tiles(words: &[Span], text: &str) {
 
 /// `{}` stands for the code point.
 const SURROUNDINGS: [&str; 9] =
-    ["{}", "1{}1", "a{}a", "A{} {}", "'{}s", "{}{}\n", " {}\n\n", "!{}/", "{}\u{301}A"];
+    ["1{}a", "{}{}\n", " {}'s", "{}", "'{}s", "A{} {}", " {}\n\n", "!{}/", "{}\u{301}A"];
 
-/// Every code point in every surrounding, each of them a text of its own.
+/// Every code point in every surrounding, each of them a text of its own. From plane 4 on almost
+/// all is unassigned or private: a third of the surroundings is enough there.
 fn every_code_point(law: &Law) {
     let mut text = String::new();
     for c in '\0'..=char::MAX {
         let mut utf8 = [0; 4];
         let c: &str = c.encode_utf8(&mut utf8);
-        for surrounding in SURROUNDINGS {
+        let enough = if c < "\u{40000}" { SURROUNDINGS.len() } else { 3 };
+        for surrounding in &SURROUNDINGS[..enough] {
             text.clear();
             let mut parts = surrounding.split("{}");
             text.push_str(parts.next().unwrap());

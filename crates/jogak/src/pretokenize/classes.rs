@@ -179,15 +179,17 @@ pub(super) fn letters(text: &[u8], at: usize) -> usize {
     if ascii { end } else { run(text, end, LETTER) }
 }
 
-/// Where the run of ASCII small letters that starts at `at` ends, eight at a time; it may stop
-/// early, up to seven before the end of the text.
+/// Where the run of lower and caseless characters that starts at `at` ends: [`run`] of both sets,
+/// eight ASCII letters at a time. (No ASCII character is caseless.)
 #[inline(always)]
-pub(super) fn lower_letters(text: &[u8], at: usize) -> usize {
-    ascii_letters::<0>(text, at).0
+pub(super) fn small_letters(text: &[u8], at: usize) -> usize {
+    const SMALL: Set = LOWER.or(CASELESS);
+    let (end, ascii) = ascii_letters::<0>(text, at);
+    if ascii { end } else { run(text, end, SMALL) }
 }
 
 /// Skips ASCII letters from `at` on, eight bytes at a time. Gives where it stopped and whether an
-/// ASCII byte that is no letter stands there (else: a longer character, or too few bytes are left).
+/// ASCII byte stopped it (else: a longer character, or too few bytes are left).
 ///
 /// `FOLD` is or-ed to every byte: `0x20` makes capitals small, `0` lets small letters pass only.
 ///

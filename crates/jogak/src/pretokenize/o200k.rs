@@ -22,8 +22,8 @@
 //!   unless it is all there is or the text ends with it.
 
 use super::cl100k::contraction;
-use super::classes::{CASELESS, LETTER, LINE_END, LOWER, MARK, NUMBER, OTHER, SPACE, Set, UPPER};
-use super::classes::{blanks, class_at, lower_letters, run, short_run};
+use super::classes::{CASELESS, LETTER, LINE_END, LOWER, MARK, NUMBER, OTHER, SPACE, UPPER};
+use super::classes::{blanks, class_at, run, short_run, small_letters};
 
 const LINE_ENDS_AND_SLASHES: [u8; 3] = *b"\r\n/";
 
@@ -68,12 +68,11 @@ enum Body {
 /// The letters and marks of the word whose first such character stands at `at`.
 #[inline(always)]
 fn body(text: &[u8], at: usize) -> Body {
-    const TAIL: Set = LOWER.or(CASELESS);
     let mut end = at;
     let mut caseless_end = None;
     while let Some((class, next)) = class_at(text, end) {
         if LOWER.has(class) {
-            return Body::Cased(run(text, lower_letters(text, next), TAIL));
+            return Body::Cased(small_letters(text, next));
         } else if CASELESS.has(class) {
             caseless_end = Some(next);
         } else if !UPPER.has(class) {

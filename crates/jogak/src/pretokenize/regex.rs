@@ -17,7 +17,7 @@ use super::Matches;
 use crate::error::{Error, Result};
 
 /// Steps a text may use beyond what it earns.
-const SAVINGS: usize = 100_000_000;
+const SAVINGS: usize = 32_000_000;
 
 /// Steps earned with every byte. The smallest limit is not charged, so that it is a wage too.
 const WAGE: usize = 1_000;
