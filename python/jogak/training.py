@@ -17,7 +17,7 @@ from itertools import accumulate
 from typing import Any, Literal, TypeAlias, get_args, overload
 
 from jogak.errors import ConfigError
-from jogak.spec import BPE
+from jogak.spec import BPE, Marker
 
 __all__ = ["MergeStep", "StopReason", "TrainingLog"]
 
@@ -266,26 +266,19 @@ class TrainingLog:
         >>> TrainingLog.from_dict(log.to_dict()) == log
         True
         """
-        if not isinstance(data, Mapping):
-            raise ConfigError(
-                f"the log is a {type(data).__name__}; expected a dict, as of to_dict()"
-            )
-        for name in ("config", *_SAVED):
-            if name not in data:
-                raise ConfigError(f"{name} is missing")
-        for name in data:
-            if name != "config" and name not in _SAVED:
-                raise ConfigError(
-                    f"{name!r} is no field of a training log; expected config, {', '.join(_SAVED)}"
-                )
+        _check_fields("", data, ("config", *_SAVED))
         config = data["config"]
-        if not isinstance(config, Mapping) or config.get("type") != "bpe":
-            raise ConfigError("config has no type that is known; expected an object of type 'bpe'")
+        if isinstance(config, Mapping) and config.get("type") != "bpe":
+            raise ConfigError(f"config.type is {_shown(config.get('type'))}; expected 'bpe'")
+        _check_fields("config", config, _CONFIG_FIELDS)
+        _check_fields("config.marker", config["marker"], _MARKER_FIELDS)
         return cls(config=BPE.from_dict(config), **{name: data[name] for name in _SAVED})
 
 
 #: The fields that files hold, besides ``config``.
 _SAVED = tuple(f.name for f in dataclasses.fields(TrainingLog) if f.name not in ("config", "trace"))
+_CONFIG_FIELDS = ("type", *(f.name for f in dataclasses.fields(BPE)))
+_MARKER_FIELDS = tuple(f.name for f in dataclasses.fields(Marker))
 
 
 class _Steps(Sequence[MergeStep]):
@@ -328,6 +321,20 @@ def _many(number: int, noun: str) -> str:
 
 def _is_list(value: object) -> bool:
     return isinstance(value, (list, tuple))
+
+
+def _check_fields(place: str, value: object, names: Sequence[str]) -> None:
+    """All of the fields and no other: a default that fills a gap may not be the one that was meant."""
+    if not isinstance(value, Mapping):
+        raise ConfigError(f"{place or 'the log'} is {_shown(value)}; expected an object")
+    for name in names:
+        if name not in value:
+            raise ConfigError(f"{place}{place and '.'}{name} is missing")
+    for name in value:
+        if name not in names:
+            raise ConfigError(
+                f"{_shown(name)} is no field of {place or 'the log'}; expected {', '.join(names)}"
+            )
 
 
 def _check_number(name: str, value: object, least: int, most: int) -> None:
