@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ def data() -> Path:
 
 
 @pytest.fixture(scope="session")
-def read_corpus(data: Path):
+def read_corpus(data: Path) -> Callable[[str, int], str]:
     """read_corpus(name, size): the first `size` characters of a corpus, up to a whole line."""
 
     def read(name: str, size: int) -> str:

@@ -8,9 +8,8 @@ import json
 import pkgutil
 from pathlib import Path
 
-import pytest
-
 import jogak.reference
+import pytest
 from jogak.reference import (
     Model,
     Spelling,
@@ -54,10 +53,12 @@ def shown(trained: Training) -> str:
 
 
 @pytest.mark.parametrize(
-    "name", ["jogak.reference"] + [
+    "name",
+    ["jogak.reference"]
+    + [
         f"jogak.reference.{module.name}"
         for module in pkgutil.iter_modules(jogak.reference.__path__)
-    ]
+    ],
 )
 def test_docstring_examples(name: str) -> None:
     module = importlib.import_module(name)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from jogak.reference import (
     TIES,
     Model,
@@ -65,7 +67,7 @@ def test_overlapping_pairs_are_counted_as_windows_and_replaced_once() -> None:
         ({}, "no-pair", 2),
     ],
 )
-def test_stops(options: dict[str, int], stop: str, merges: int) -> None:
+def test_stops(options: dict[str, Any], stop: str, merges: int) -> None:
     trained = train({"abc": 2, "ab": 1}, ties="lexicographic", **options)
     assert (trained.stop, len(trained.merges)) == (stop, merges)
 
@@ -247,9 +249,7 @@ def test_no_piece_begins_or_ends_inside_a_marker() -> None:
 
 
 @given(inventories, spellings, st.text("abc", max_size=12), st.integers(0, 2**64 - 1))
-def test_dropout_bounds(
-    counts: dict[str, int], spelling: Spelling, word: str, seed: int
-) -> None:
+def test_dropout_bounds(counts: dict[str, int], spelling: Spelling, word: str, seed: int) -> None:
     model = train(counts, spelling=spelling).model()
     never = encode_word_dropout(model, word, 0.0, SplitMix64(seed))
     assert never == list(encode_word(model, word).tokens)
@@ -275,9 +275,7 @@ def test_what_was_set_aside_comes_back() -> None:
     # both are done with (1-p)^2 + p(1-p)^2, where a single look would give (1-p)^2.
     model = Model(("a", "b", "c", "d", "ab", "cd"), (("a", "b"), ("c", "d")))
     stream, p, rounds = SplitMix64(2), 0.5, 20_000
-    both = sum(
-        encode_word_dropout(model, "abcd", p, stream) == ["ab", "cd"] for _ in range(rounds)
-    )
+    both = sum(encode_word_dropout(model, "abcd", p, stream) == ["ab", "cd"] for _ in range(rounds))
     assert both / rounds == pytest.approx((1 - p) ** 2 * (1 + p), abs=0.015)
 
 
@@ -286,7 +284,7 @@ def test_dropout_of_a_text_is_one_stream() -> None:
     stream = SplitMix64(5)
     words = [encode_word_dropout(model, "ab", 0.5, stream) for _ in range(50)]
     together = tokens(" ".join(["ab"] * 50), model, "whitespace", dropout=0.5, seed=5)
-    assert together == sum(words, [])
+    assert together == [token for word in words for token in word]
     assert 50 < len(together) < 100
 
 
@@ -324,7 +322,7 @@ def test_special_tokens_in_decoding() -> None:
 
 
 def test_inventory_keeps_the_order_of_first_sight() -> None:
-    assert list(inventory("b a b c".split()).items()) == [("b", 2), ("a", 1), ("c", 1)]
+    assert list(inventory(["b", "a", "b", "c"]).items()) == [("b", 2), ("a", 1), ("c", 1)]
 
 
 @given(st.text(" ab▁\n", max_size=20))
@@ -356,7 +354,7 @@ def test_compression_never_takes_a_character_of_the_text() -> None:
 
 def test_compression_goes_on_behind_the_letters() -> None:
     result = compress("".join(chr(0x4E00 + n) * 2 for n in range(30)) * 2)
-    assert "".join(result.table)[24:30] == "BA!\"#$"
+    assert "".join(result.table)[24:30] == 'BA!"#$'
 
 
 @pytest.mark.parametrize(
@@ -381,6 +379,6 @@ def test_compression_goes_on_behind_the_letters() -> None:
         lambda: compress("a", ties="lowest-id"),
     ],
 )  # fmt: skip
-def test_impossible_options_are_refused(call) -> None:
+def test_impossible_options_are_refused(call: Callable[[], object]) -> None:
     with pytest.raises(ValueError):
         call()
