@@ -406,7 +406,7 @@ def _compression(trace: Compression) -> Section:
         return Section(title, (Line(_cell("no pair occurs often enough: nothing to replace")),))
     letters = len(set(trace.text))
     start = (Run(visible(trace.text), "symbol"),)
-    rows = [((),) * 4 + (start, _number(len(trace.text)), _number(letters))]
+    rows: list[tuple[Cell, ...]] = [((),) * 4 + (start, _number(len(trace.text)), _number(letters))]
     rows += map(_replacement, trace.steps)
     headers = ("letter", "pair", "stands for", "count", "text", "length", "letters")
     last = trace.steps[-1]
