@@ -73,7 +73,7 @@ def make_app(verbs: Iterable[str] = VERBS) -> typer.Typer:
     """The typer application with these verbs."""
     import typer
 
-    from jogak.cli._run import guarded
+    from jogak.cli._run import guarded, root
 
     # Help is plain text: rich's panels cost a tenth of a second and break the examples apart.
     app = typer.Typer(
@@ -82,16 +82,8 @@ def make_app(verbs: Iterable[str] = VERBS) -> typer.Typer:
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    app.callback(invoke_without_command=True)(_jogak)
+    app.callback(invoke_without_command=True)(root)
     for verb in verbs:
         module = import_module(f"jogak.cli.{verb}")
         app.command(verb, cls=getattr(module, "Command", None))(guarded(getattr(module, verb)))
     return app
-
-
-def _jogak(version: bool = False) -> None:
-    """Train subword tokenizers, encode and decode with them, and see every step."""
-    if version:
-        from importlib.metadata import version as version_of
-
-        print(f"jogak {version_of('jogak')}")

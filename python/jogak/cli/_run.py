@@ -11,7 +11,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, BinaryIO, ParamSpec
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, ParamSpec
 
 import typer
 
@@ -20,11 +20,21 @@ from jogak.errors import ConfigError, CorpusError, JogakError
 if TYPE_CHECKING:
     from jogak.explain.data import Trace
 
-__all__ = ["guarded", "lines", "print_json", "print_trace", "say", "write_lines"]
+__all__ = ["guarded", "lines", "print_json", "print_trace", "root", "say", "text_of", "write_lines"]
 
 _P = ParamSpec("_P")
 
 FAILED, MISUSED, STOPPED = 1, 2, 130
+
+
+def root(
+    version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False,
+) -> None:
+    """Train subword tokenizers, encode and decode with them, and see every step."""
+    if version:
+        from importlib.metadata import version as version_of
+
+        typer.echo(f"jogak {version_of('jogak')}")
 
 
 def guarded(verb: Callable[_P, None]) -> Callable[_P, None]:
