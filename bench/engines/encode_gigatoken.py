@@ -5,6 +5,7 @@ import time
 
 import gigatoken
 import numpy as np
+
 from common import Stopwatch, documents, report_encoding
 
 ranks, corpus, chars, passes = sys.argv[1:]

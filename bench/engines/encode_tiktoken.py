@@ -4,6 +4,7 @@ import sys
 import time
 
 import tiktoken
+
 from common import Stopwatch, documents, read_ranks, report_encoding
 
 # The spelling that tiktoken itself uses for cl100k.

@@ -3,6 +3,8 @@
 import sys
 import time
 
+from tokenizers import Regex, Tokenizer, models, pre_tokenizers
+
 from common import (
     CL100K,
     Stopwatch,
@@ -12,7 +14,6 @@ from common import (
     read_ranks,
     report_encoding,
 )
-from tokenizers import Regex, Tokenizer, models, pre_tokenizers
 
 ranks_path, corpus, chars, passes = sys.argv[1:]
 start = time.perf_counter()

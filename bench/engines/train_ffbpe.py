@@ -5,6 +5,7 @@ import tempfile
 from pathlib import Path
 
 import ffbpe
+
 from common import GPT2, Stopwatch, from_byte_level, report_training
 
 corpus, vocab_size = sys.argv[1], int(sys.argv[2])

@@ -6,6 +6,7 @@ The line ends that cut its documents are no part of them.
 import sys
 
 import gigatoken
+
 from common import Stopwatch, report_training
 
 corpus, vocab_size = sys.argv[1], int(sys.argv[2])

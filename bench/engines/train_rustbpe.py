@@ -3,6 +3,7 @@
 import sys
 
 import rustbpe
+
 from common import GPT2, Stopwatch, report_training
 
 corpus, vocab_size = sys.argv[1], int(sys.argv[2])

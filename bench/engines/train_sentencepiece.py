@@ -9,6 +9,7 @@ import os
 import sys
 
 import sentencepiece
+
 from common import Stopwatch, report_training
 
 corpus, vocab_size = sys.argv[1], int(sys.argv[2])

@@ -3,8 +3,9 @@
 import json
 import sys
 
-from common import Stopwatch, from_byte_level, report_training
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+
+from common import Stopwatch, from_byte_level, report_training
 
 corpus, vocab_size = sys.argv[1], int(sys.argv[2])
 tokenizer = Tokenizer(models.BPE())
