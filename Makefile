@@ -13,7 +13,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null) Cargo.toml Cargo.lock pyproject.toml
 
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
-export PATH := $(CURDIR)/$(BIN):$(PATH)
+export PATH := $(CURDIR)/$(BIN):$(PATH):$(HOME)/.cargo/bin
 unexport PYTHONPATH PYTHONHOME CONDA_PREFIX
 
 # Targets that a person types carry a `##` line, which `make help` prints.
@@ -57,7 +57,7 @@ docs: build ## Check that every example in README and docs runs, and build the R
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --quiet --no-deps -p jogak -p jogak-corpus
 	@echo "Rust documentation: target/doc/jogak/index.html"
 
-build: $(VENV)/.built ## Compile the extension, optimized, into .venv
+build: tools $(VENV)/.built ## Compile the extension, optimized, into .venv
 
 lock: $(VENV)/.installed ## Choose the newest tested versions again: rewrites requirements-dev.lock
 	$(PIP) install uv
@@ -89,9 +89,9 @@ $(VENV)/.installed: requirements-dev.lock | $(VENV)/bin/python
 	$(PIP) install -r requirements-dev.lock
 	@touch $@
 
-$(VENV)/.built: $(RUST_SOURCES) $(VENV)/.installed | tools
+$(VENV)/.built: $(RUST_SOURCES) $(VENV)/.installed
 	@echo "Building the extension; the first time takes a few minutes ..."
-	$(BIN)/maturin develop --quiet --release --locked
+	$(PIP) install --no-deps --no-build-isolation --config-settings build-args=--locked --editable .
 	@touch $@
 
 $(VENV)/.peers: bench/requirements.txt $(VENV)/.installed
