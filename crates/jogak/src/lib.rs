@@ -24,6 +24,12 @@
 
 pub mod count;
 pub mod error;
+pub mod model;
+pub mod observe;
 pub mod pretokenize;
+pub mod random;
+pub mod symbols;
+pub mod train;
+pub mod vocab;
 
 pub use error::{Error, Result};
