@@ -84,8 +84,8 @@ def train(
     specials = _special_ids(special_tokens, config)
     with reporting(progress) as report:
         counts, stages = _counted(corpus, config, pretokenizer, num_threads, report, reading)
-        result = _learn(counts, config, stages, specials, report, trace)
-    del counts
+        consume = counts is not corpus  # nobody else has a use for them
+        result = _learn(counts, config, stages, specials, report, trace, consume)
     tokenizer = _tokenizer(result, config, stages, specials)
     if result["stop"] == "interrupted":
         raise TrainingInterrupted(
@@ -124,7 +124,7 @@ def _counted(
         pretokenizer=chosen or usual,
         keep_order=config.ties == "first-seen",
         num_threads=num_threads,
-        progress=report or False,
+        progress=(lambda done, total: report("counting", done, total)) if report else False,
         **reading,
     )
     return counts, chosen or usual
@@ -179,6 +179,7 @@ def _learn(
     specials: Mapping[str, int],
     report: Callable[[str, int, int | None], None] | None,
     trace: bool | int,
+    consume: bool,
 ) -> dict[str, Any]:
     options = config.to_dict()
     marker = options.pop("marker")
@@ -202,7 +203,9 @@ def _learn(
     limit = (1 << 62) if trace is True else int(trace)
     if limit < 0:
         raise ConfigError(f"trace is {trace!r}; expected True, False or a number of merges")
-    return _core.train_bpe(counts.core, options, others, progress=merged, trace=limit)
+    return _core.train_bpe(
+        counts.core, options, others, consume=consume, progress=merged, trace=limit
+    )
 
 
 def _tokenizer(

@@ -1,8 +1,10 @@
 //! Training, for Python: words and a config in, pieces and merges out.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use jogak::count::{Inventory, Order};
 use jogak::observe::TrainObserver;
 use jogak::symbols::{UNKNOWN, draw};
 use jogak::train::bpe::View;
@@ -10,7 +12,7 @@ use jogak::train::{AlphabetLimit, BpeConfig, BpeTrained, Corpus, Merge, Stop, Ti
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::counts::PyCounts;
+use crate::counts::Counts;
 use crate::errors::{raise, to_py};
 use crate::tokenizer::{Options, marker};
 
@@ -18,22 +20,25 @@ use crate::tokenizer::{Options, marker};
 const TICK: Duration = Duration::from_millis(80);
 
 /// Trains BPE on `counts`. `config` is `BPE` as a dict, flattened; `other_pieces` are the texts of
-/// special tokens and byte pieces. `progress(done, goal)` is called now and then. `trace` is how many
+/// special tokens and byte pieces. `consume` leaves `counts` without words, so that their memory is
+/// free while merges are learned. `progress(done, goal)` is called now and then. `trace` is how many
 /// merges are traced, with up to `candidates` pairs and `words` words each.
 #[pyfunction]
-#[pyo3(signature = (counts, config, other_pieces, progress=None, trace=0, candidates=20, words=50))]
+#[pyo3(signature = (counts, config, other_pieces, consume=false, progress=None, trace=0, candidates=20, words=50))]
 #[expect(clippy::too_many_arguments, reason = "Python sees keywords")]
 pub(crate) fn train_bpe<'py>(
     py: Python<'py>,
-    counts: &Bound<'py, PyCounts>,
+    counts: &Bound<'py, Counts>,
     config: &Bound<'py, PyDict>,
     other_pieces: Vec<String>,
+    consume: bool,
     progress: Option<Py<PyAny>>,
     trace: usize,
     candidates: usize,
     words: usize,
 ) -> PyResult<Bound<'py, PyDict>> {
     let config = parse(config, other_pieces)?;
+    let bytes = config.bytes;
     let mut watcher = Watcher {
         progress,
         last: Instant::now(),
@@ -48,16 +53,31 @@ pub(crate) fn train_bpe<'py>(
             live: 0,
         },
     };
-    let (corpus, first_seen) = {
-        let order = config.ties == Ties::FirstSeen;
-        (counts.get().corpus(py, &config, order)?, order)
-    };
-    let _ = first_seen;
-    let trained = py.detach(|| corpus.train(&config, &mut watcher)).map_err(to_py)?;
+    let watching = &mut watcher;
+    let counts = if consume { counts.get().take() } else { counts.get().share() };
+    let trained = py
+        .detach(move || {
+            let order = match config.ties {
+                Ties::FirstSeen => Order::FirstSeen,
+                _ => Order::Canonical,
+            };
+            let corpus = match Arc::try_unwrap(counts) {
+                Ok(counts) => corpus(&counts.into_inventory(order), &config),
+                Err(counts) => corpus(&counts.inventory(order), &config),
+            }?;
+            corpus.train(&config, watching)
+        })
+        .map_err(to_py)?;
     if let Some(failure) = watcher.failure {
         return Err(failure);
     }
-    result(py, &trained, config.bytes, watcher.trace.records)
+    result(py, &trained, bytes, watcher.trace.records)
+}
+
+fn corpus(words: &Inventory<'_>, config: &BpeConfig) -> jogak::Result<Corpus> {
+    // Counts hold nothing but text, so no word is lost here.
+    let words = words.iter().filter_map(|(word, count)| Some((std::str::from_utf8(word).ok()?, count)));
+    Corpus::new(words, config)
 }
 
 fn result<'py>(

@@ -4,6 +4,7 @@
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
+use crate::count::Words;
 use crate::error::{Error, Result};
 use crate::normalize::metaspace;
 use crate::pretokenize::{Pretokenizer, Scheme};
@@ -53,6 +54,19 @@ impl Prepare {
     /// For every byte border of the prepared text, the byte of `text` that it lies at.
     pub fn origins(&self, text: &str, first: bool) -> Vec<usize> {
         if self.metaspace { metaspace::origins(text, first) } else { (0..=text.len()).collect() }
+    }
+}
+
+impl Words for Prepare {
+    #[inline]
+    fn for_each(
+        &self,
+        document: &str,
+        scratch: &mut String,
+        word: &mut impl FnMut(&str),
+    ) -> Result<()> {
+        let text = self.text(document, true, scratch);
+        self.pretokenizer.for_each(text, |start, end| word(&text[start..end]))
     }
 }
 

@@ -1,0 +1,151 @@
+//! What one thread counts, and how the counters of several threads become one.
+//!
+//! Rule: `add` is called for every word of a corpus; nothing else here is.
+
+use super::hash::hash;
+use super::table::Table;
+use super::{PARTITIONS, partition, total_overflow};
+use crate::error::{Error, Result};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Bits of a position that number the words within a block; the rest number the blocks.
+const WORD_BITS: u32 = 36;
+
+/// Counts the words of one thread.
+#[derive(Debug)]
+pub struct Counter {
+    tables: Vec<Table>,
+    /// Where the next word stands: number of its block in the corpus, then number in the block.
+    position: u64,
+    /// The first addition that failed. Kept aside so that `add` has nothing to return.
+    failure: Option<Error>,
+}
+
+impl Counter {
+    /// A counter without words. `keep_order` remembers where each word was first seen, for 8 bytes a
+    /// word.
+    #[must_use]
+    pub fn new(keep_order: bool) -> Self {
+        Self::from_tables(vec![Table::new(keep_order); PARTITIONS])
+    }
+
+    pub(super) fn from_tables(tables: Vec<Table>) -> Self {
+        Self { tables, position: 0, failure: None }
+    }
+
+    /// Says that the words to come stand in block `number` of the corpus. Only the order of first
+    /// sight needs it.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`] past 2^28 blocks.
+    pub fn start_block(&mut self, number: u64) -> Result<()> {
+        let limit = 1 << (64 - WORD_BITS);
+        if number >= limit {
+            return Err(Error::TooLarge { what: "the corpus", size: number, limit });
+        }
+        self.position = number << WORD_BITS;
+        Ok(())
+    }
+
+    /// Counts one occurrence of `word`. Should it not fit, [`Counts::from_counters`] says so.
+    ///
+    /// [`Counts::from_counters`]: super::Counts::from_counters
+    #[inline]
+    pub fn add(&mut self, word: &[u8]) {
+        let hash = hash(word);
+        let added = self.tables[partition(hash)].add(word, hash, 1, self.position);
+        self.position += 1;
+        if let Err(error) = added {
+            self.fail(error);
+        }
+    }
+
+    /// Counts `n` occurrences of `word`, first seen at `position` (any numbers that grow).
+    ///
+    /// # Errors
+    /// [`Error::CountOverflow`] if the word's count passes `u64::MAX`.
+    pub fn add_many(&mut self, word: &[u8], n: u64, position: u64) -> Result<()> {
+        let hash = hash(word);
+        self.tables[partition(hash)].add(word, hash, n, position)
+    }
+
+    #[cold]
+    fn fail(&mut self, error: Error) {
+        self.failure.get_or_insert(error);
+    }
+}
+
+/// Merges counters part by part, on up to `threads` threads. Returns the parts and the total.
+pub(super) fn merge(mut counters: Vec<Counter>, threads: usize) -> Result<(Vec<Table>, u64)> {
+    for counter in &mut counters {
+        if let Some(error) = counter.failure.take() {
+            return Err(error);
+        }
+    }
+    // Part p of everybody, to be taken once; and what came of it.
+    let mut parts: Vec<Vec<Table>> = (0..PARTITIONS).map(|_| Vec::new()).collect();
+    for counter in counters {
+        for (part, table) in parts.iter_mut().zip(counter.tables) {
+            part.push(table);
+        }
+    }
+    let jobs: Vec<Mutex<Vec<Table>>> = parts.into_iter().map(Mutex::new).collect();
+    let next = AtomicUsize::new(0);
+    let work = || -> Vec<(usize, Result<(Table, u64)>)> {
+        let mut done = Vec::new();
+        while let Some((p, job)) = {
+            let p = next.fetch_add(1, Ordering::Relaxed);
+            jobs.get(p).map(|job| (p, job))
+        } {
+            // A poisoned lock means that another thread panicked; its panic is passed on by the scope.
+            let tables = std::mem::take(&mut *job.lock().unwrap_or_else(|e| e.into_inner()));
+            done.push((p, merge_part(tables)));
+        }
+        done
+    };
+    let mut done = if threads <= 1 {
+        work()
+    } else {
+        std::thread::scope(|scope| {
+            let others: Vec<_> = (1..threads.min(PARTITIONS)).map(|_| scope.spawn(work)).collect();
+            let mut done = work();
+            for other in others {
+                match other.join() {
+                    Ok(more) => done.extend(more),
+                    Err(panic) => std::panic::resume_unwind(panic),
+                }
+            }
+            done
+        })
+    };
+    done.sort_by_key(|(p, _)| *p);
+    let mut tables = Vec::with_capacity(PARTITIONS);
+    let mut total = 0_u64;
+    for (_, part) in done {
+        let (table, sum) = part?;
+        total = total.checked_add(sum).ok_or_else(total_overflow)?;
+        tables.push(table);
+    }
+    Ok((tables, total))
+}
+
+/// One part: the smaller tables are added to the largest and freed one by one.
+fn merge_part(mut tables: Vec<Table>) -> Result<(Table, u64)> {
+    tables.sort_by_key(Table::len);
+    let keep_order = !tables.is_empty() && tables.iter().all(Table::keeps_order);
+    let mut all = match tables.pop() {
+        Some(largest) => largest,
+        None => Table::new(keep_order),
+    };
+    for table in tables {
+        for entry in table.iter() {
+            all.add(entry.word, hash(entry.word), entry.count, entry.position)?;
+        }
+    }
+    let mut sum = 0_u64;
+    for entry in all.iter() {
+        sum = sum.checked_add(entry.count).ok_or_else(total_overflow)?;
+    }
+    Ok((all, sum))
+}

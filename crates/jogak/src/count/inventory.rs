@@ -1,0 +1,123 @@
+//! Counts in an order: what a file, a person, or a trainer with order-dependent ties reads.
+//!
+//! Rule: the canonical order is a function of the words and counts alone; first sight is a function of
+//! the corpus alone.
+
+use super::Counts;
+use super::table::{Entry, Table};
+use std::borrow::Cow;
+use std::cmp::Reverse;
+
+/// In which order words are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// Count descending, then bytes ascending.
+    Canonical,
+    /// As the words first occurred in the corpus; canonical if that was not kept.
+    FirstSeen,
+}
+
+/// Words with counts, in an order.
+#[derive(Debug)]
+pub struct Inventory<'a> {
+    tables: Cow<'a, [Table]>,
+    /// (partition << 40 | offset) of each word.
+    refs: Vec<u64>,
+}
+
+impl<'a> Inventory<'a> {
+    pub(super) fn borrowed(counts: &'a Counts, order: Order) -> Self {
+        let refs = sorted(&counts.tables, counts.len(), order);
+        Self { tables: Cow::Borrowed(&counts.tables), refs }
+    }
+}
+
+impl Inventory<'static> {
+    pub(super) fn owned(mut counts: Counts, order: Order) -> Self {
+        for table in &mut counts.tables {
+            table.freeze();
+        }
+        let refs = sorted(&counts.tables, counts.len, order);
+        Self { tables: Cow::Owned(counts.tables), refs }
+    }
+}
+
+impl Inventory<'_> {
+    /// How many words there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.refs.len()
+    }
+
+    /// Whether there is no word.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.refs.is_empty()
+    }
+
+    /// Word number `index` with its count; None past the end.
+    #[must_use]
+    pub fn get(&self, index: usize) -> Option<(&[u8], u64)> {
+        let entry = resolve(&self.tables, *self.refs.get(index)?);
+        Some((entry.word, entry.count))
+    }
+
+    /// All words with their counts, in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&[u8], u64)> + Clone {
+        self.refs.iter().map(|reference| {
+            let entry = resolve(&self.tables, *reference);
+            (entry.word, entry.count)
+        })
+    }
+
+    /// The references alone: 8 bytes a word, for a holder that keeps the counts elsewhere.
+    #[must_use]
+    pub fn into_references(self) -> Vec<u64> {
+        self.refs
+    }
+
+    /// The inverse of [`Inventory::into_references`], over the same counts.
+    #[must_use]
+    pub fn from_references(counts: &Counts, refs: Vec<u64>) -> Inventory<'_> {
+        Inventory { tables: Cow::Borrowed(&counts.tables), refs }
+    }
+}
+
+fn reference(partition: usize, entry: &Entry<'_>) -> u64 {
+    (partition as u64) << 40 | entry.offset
+}
+
+fn resolve(tables: &[Table], reference: u64) -> Entry<'_> {
+    tables[(reference >> 40) as usize].entry((reference & ((1 << 40) - 1)) as usize)
+}
+
+/// The first eight bytes of a word as a number that sorts like them (a shorter word ends in zeros).
+fn prefix(word: &[u8]) -> u64 {
+    let mut bytes = [0; 8];
+    let n = word.len().min(8);
+    bytes[..n].copy_from_slice(&word[..n]);
+    u64::from_be_bytes(bytes)
+}
+
+/// References to all words, in order. Sorts by numbers that are read once from front to back; only
+/// words of equal count and equal first eight bytes are looked up again.
+fn sorted(tables: &[Table], len: usize, order: Order) -> Vec<u64> {
+    let entries = tables
+        .iter()
+        .enumerate()
+        .flat_map(|(p, table)| table.iter().map(move |entry| (reference(p, &entry), entry)));
+    if order == Order::FirstSeen && tables.iter().all(Table::keeps_order) {
+        let mut keyed = Vec::with_capacity(len);
+        keyed.extend(entries.map(|(reference, entry)| (entry.position, reference)));
+        keyed.sort_unstable();
+        return keyed.into_iter().map(|(_, reference)| reference).collect();
+    }
+    let mut keyed = Vec::with_capacity(len);
+    keyed.extend(entries.map(|(r, entry)| (Reverse(entry.count), prefix(entry.word), r)));
+    keyed.sort_unstable_by(|a, b| {
+        (a.0, a.1)
+            .cmp(&(b.0, b.1))
+            .then_with(|| resolve(tables, a.2).word.cmp(resolve(tables, b.2).word))
+    });
+    keyed.into_iter().map(|(_, _, reference)| reference).collect()
+}
