@@ -28,7 +28,9 @@ pub(crate) fn to_py(error: jogak::Error) -> PyErr {
         }
         E::CountOverflow { .. } => ("CorpusError", "train on smaller counts"),
         E::Config { .. } => ("ConfigError", ""),
-        E::TooLarge { .. } => ("TrainingError", "train on less text, or limit the words by min_count"),
+        E::TooLarge { .. } => {
+            ("TrainingError", "train on less text, or limit the words by min_count")
+        }
         E::UnknownId { .. } => ("DecodeError", "was it made by another tokenizer?"),
         E::NotCovered { .. } => (
             "EncodeError",

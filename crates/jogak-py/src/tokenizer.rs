@@ -176,7 +176,8 @@ impl PyTokenizer {
         let ids = match &array {
             Ok(array) => array.as_slice()?.to_vec(),
             Err(_) => ids.extract::<Vec<u32>>().map_err(|_| {
-                let message = "ids must be whole numbers from 0 to 4294967295, in a list or an array";
+                let message =
+                    "ids must be whole numbers from 0 to 4294967295, in a list or an array";
                 raise("DecodeError", message.into(), &[])
             })?,
         };
@@ -245,9 +246,8 @@ impl PyTokenizer {
         let rank = |left: u32, right: u32| {
             if left == UNKNOWN || right == UNKNOWN { None } else { self.core.rank(left, right) }
         };
-        let ranks = |ids: &[u32]| -> Vec<_> {
-            ids.windows(2).map(|pair| rank(pair[0], pair[1])).collect()
-        };
+        let ranks =
+            |ids: &[u32]| -> Vec<_> { ids.windows(2).map(|pair| rank(pair[0], pair[1])).collect() };
         let mut last = word.symbols.clone();
         let mut steps = Vec::new();
         for step in &word.steps {

@@ -76,7 +76,8 @@ pub(crate) fn train_bpe<'py>(
 
 fn corpus(words: &Inventory<'_>, config: &BpeConfig) -> jogak::Result<Corpus> {
     // Counts hold nothing but text, so no word is lost here.
-    let words = words.iter().filter_map(|(word, count)| Some((std::str::from_utf8(word).ok()?, count)));
+    let words =
+        words.iter().filter_map(|(word, count)| Some((std::str::from_utf8(word).ok()?, count)));
     Corpus::new(words, config)
 }
 
@@ -113,7 +114,8 @@ fn result<'py>(
     dict.set_item("left_out", trained.left_out)?;
     dict.set_item("passed_over", &trained.passed_over)?;
     dict.set_item("pieces", texts)?;
-    let records = records.into_iter().map(|record| record.dict(py)).collect::<PyResult<Vec<_>>>()?;
+    let records =
+        records.into_iter().map(|record| record.dict(py)).collect::<PyResult<Vec<_>>>()?;
     dict.set_item("trace", records)?;
     Ok(dict)
 }

@@ -197,21 +197,43 @@ impl Tokenizer {
     ) -> Result<()> {
         let Worker { table, merger, prepared } = worker;
         let text = self.prepare.text(text, first, prepared);
+        let bytes = text.as_bytes();
         let mut result = Ok(());
-        self.prepare.pretokenizer().for_each(text, |start, end| {
-            if !table.get(text.as_bytes(), start, end, out) && result.is_ok() {
-                let before = out.len();
-                let word = &text[start..end];
-                result = self.model.word(word, way, merger, out, &mut Silent);
+        let mut learn = |table: &mut WordTable, start: usize, end: usize, out: &mut Vec<u32>| {
+            if result.is_err() {
+                return;
+            }
+            let (word, before) = (&text[start..end], out.len());
+            result = self.model.word(word, way, merger, out, &mut Silent);
+            if result.is_ok() {
                 if table.is_full() {
                     table.clear();
                     self.teach(table);
                 }
-                if result.is_ok() {
-                    table.insert(word.as_bytes(), &out[before..]);
-                }
+                table.insert(word.as_bytes(), &out[before..]);
             }
-        })?;
+        };
+        match self.bpe().cuts() {
+            // A word that begins with other than ASCII goes by its parts.
+            Some(cuts) => self.prepare.pretokenizer().for_each(text, |start, end| {
+                if bytes[start] < 0x80 && bytes.get(start + 1).is_none_or(|&byte| byte < 0x80) {
+                    if !table.get(bytes, start, end, out) {
+                        learn(table, start, end, out);
+                    }
+                    return;
+                }
+                cuts.for_each_part(&text[start..end], |from, to| {
+                    if !table.get(bytes, start + from, start + to, out) {
+                        learn(table, start + from, start + to, out);
+                    }
+                });
+            }),
+            None => self.prepare.pretokenizer().for_each(text, |start, end| {
+                if !table.get(bytes, start, end, out) {
+                    learn(table, start, end, out);
+                }
+            }),
+        }?;
         result
     }
 

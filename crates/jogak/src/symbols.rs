@@ -247,8 +247,7 @@ fn printable() -> [char; 256] {
     let mut other = '\u{100}'..;
     for (place, byte) in byte_order().into_iter().enumerate() {
         let own = char::from(byte);
-        characters[usize::from(byte)] =
-            if place < 188 { own } else { other.next().unwrap_or(own) };
+        characters[usize::from(byte)] = if place < 188 { own } else { other.next().unwrap_or(own) };
     }
     characters
 }

@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 
 use rustc_hash::FxHashMap;
 
+use super::cuts::Cuts;
 use super::greedy::Greedy;
 use super::merge::Merger;
 use super::pairs::PairTable;
@@ -56,7 +57,8 @@ pub struct Bpe {
     vocab: Vocab,
     symbols: Symbols,
     pairs: PairTable,
-    marker: Marker,
+    /// The marker that is written into words; [`Marker::None`] where they come with it.
+    word_marker: Marker,
     byte_fallback: Option<Box<[u32; 256]>>,
     unknown: Option<u32>,
     fuse_unknown: bool,
@@ -65,6 +67,8 @@ pub struct Bpe {
     /// Every piece has one derivation, from pieces of lower rank: long words may go by windows.
     proper: bool,
     greedy: OnceLock<Greedy>,
+    /// Where words may be cut before they are encoded, if that is exact for this model.
+    cuts: Option<Cuts>,
 }
 
 impl Bpe {
@@ -84,11 +88,18 @@ impl Bpe {
             Some(merges) => listed(merges, &vocab, &parts)?,
             None => (ranked(&vocab, &symbols), true),
         };
+        // A piece that merges do not make is no merge's product, so a part of a word must not be taken
+        // whole for it.
+        let pieces = (0..vocab.len() as u32).filter_map(|id| vocab.piece(id));
+        let made = pieces.filter(|piece| piece.len() > 1).count() == pairs.len();
+        let exact = parts.bytes && parts.strategy == Strategy::Merges;
+        let cuts = (exact && (made || !parts.whole_word)).then(|| Cuts::new(&vocab));
         Ok(Self {
+            cuts,
             vocab,
             symbols,
             pairs,
-            marker: parts.marker,
+            word_marker: if parts.marked { Marker::None } else { parts.marker },
             byte_fallback: parts.byte_fallback,
             unknown: parts.unknown,
             fuse_unknown: parts.fuse_unknown,
@@ -112,6 +123,11 @@ impl Bpe {
     /// Whether a word that is a piece is taken as it is.
     pub fn whole_word(&self) -> bool {
         self.whole_word
+    }
+
+    /// Where words may be cut before they are encoded.
+    pub(crate) fn cuts(&self) -> Option<&Cuts> {
+        self.cuts.as_ref()
     }
 
     /// The rank and the product of a pair of ids, if it merges.
@@ -142,11 +158,18 @@ impl Bpe {
             return Ok(());
         }
         if way.strategy != Strategy::Merges {
-            let greedy = self.greedy.get_or_init(|| Greedy::new(&self.vocab, &self.marker));
+            let bytes = matches!(self.symbols, Symbols::Bytes { .. });
+            let greedy =
+                self.greedy.get_or_init(|| Greedy::new(&self.vocab, &self.word_marker, bytes));
+            let shift = match &self.word_marker {
+                Marker::Prefix { text } => text.len(),
+                _ => 0,
+            };
             let mut pieces = Pieces::new(self, word, sink);
             greedy.word(word, way.strategy, |id, start, end| {
                 observer.matched(start, end, id);
-                pieces.push(id.unwrap_or(UNKNOWN), start.min(word.len()), end.min(word.len()))
+                let place = |at: usize| at.saturating_sub(shift).min(word.len());
+                pieces.push(id.unwrap_or(UNKNOWN), place(start), place(end))
             })?;
             return Ok(());
         }
@@ -209,10 +232,6 @@ impl<'a, S: Sink> Pieces<'a, S> {
         if id != UNKNOWN {
             self.run = None;
             self.sink.piece(id, start, end);
-            return Ok(());
-        }
-        if start == end {
-            // A marker that is no piece itself stands for no text: nothing is lost.
             return Ok(());
         }
         if let Some(ids) = &self.model.byte_fallback {

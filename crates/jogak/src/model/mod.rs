@@ -3,6 +3,7 @@
 //! Rule: sees one word at a time. No I/O; randomness only from a seed passed in.
 
 pub mod bpe;
+pub(crate) mod cuts;
 mod greedy;
 mod merge;
 mod pairs;

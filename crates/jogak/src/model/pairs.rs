@@ -67,6 +67,11 @@ impl PairTable {
         }
     }
 
+    /// How many merges there are.
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
     /// All merges as (rank, left, right), by rank.
     pub(super) fn sorted(&self) -> Vec<(u32, u32, u32)> {
         let taken = self.slots.iter().filter(|slot| slot.rank != NO_RANK);

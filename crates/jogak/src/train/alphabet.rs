@@ -118,13 +118,11 @@ impl AlphabetLimit {
             AlphabetLimit::Size(size) => size.min(counts.len()),
             AlphabetLimit::Coverage(share) => {
                 let total: u128 = counts.iter().map(|&(_, count)| count).sum();
-                // As a float, like those who define coverage; at least one character short of it.
-                let wanted = total as f64 * share;
                 let mut covered = 0u128;
                 counts
                     .iter()
                     .position(|&(_, count)| {
-                        let enough = covered as f64 >= wanted;
+                        let enough = covered as f64 / total as f64 >= share;
                         covered += count;
                         enough
                     })

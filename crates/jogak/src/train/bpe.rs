@@ -222,6 +222,11 @@ impl Corpus {
 #[derive(Debug)]
 struct Pieces {
     texts: Vec<Vec<u8>>,
+    /// The texts as ties compare them; see [`Tied::texts`].
+    compared: Vec<Vec<u8>>,
+    bytes: bool,
+    /// The marker that a merge strips from its right part, or nothing.
+    strip: Vec<u8>,
     /// Slots that a piece spans: symbols of the alphabet, own markers included.
     widths: Vec<u32>,
     /// Characters (or bytes), markers left out.
@@ -231,10 +236,19 @@ struct Pieces {
 }
 
 impl Pieces {
-    fn joined(&self, (left, right): (u32, u32), marker: &Marker) -> Vec<u8> {
-        let right = &self.texts[right as usize][..];
-        let right = right.strip_prefix(marker.stripped().as_bytes()).unwrap_or(right);
-        [&self.texts[left as usize], right].concat()
+    /// How many bytes of a right part a merge strips.
+    fn stripped(&self, right: u32) -> usize {
+        if self.texts[right as usize].starts_with(&self.strip) { self.strip.len() } else { 0 }
+    }
+
+    fn joined(&self, (left, right): (u32, u32)) -> Vec<u8> {
+        let behind = &self.texts[right as usize][self.stripped(right)..];
+        [&self.texts[left as usize], behind].concat()
+    }
+
+    fn compared(&self, (left, right): (u32, u32)) -> Vec<u8> {
+        let behind = &self.compared[right as usize][self.stripped(right)..];
+        [&self.compared[left as usize], behind].concat()
     }
 }
 
@@ -308,7 +322,16 @@ impl<'a> Learner<'a> {
         let Corpus { alphabet, arena, .. } = corpus;
         let mut taken: FxHashSet<Vec<u8>> = alphabet.texts.iter().cloned().collect();
         taken.extend(config.other_pieces.iter().cloned());
+        let compared = if config.bytes {
+            // The alphabet comes in the order of its printable characters.
+            (0..=255u8).map(|place| vec![place]).collect()
+        } else {
+            alphabet.texts.clone()
+        };
         let pieces = Pieces {
+            compared,
+            bytes: config.bytes,
+            strip: config.marker.stripped().as_bytes().to_vec(),
             widths: vec![1; alphabet.len()],
             texts: alphabet.texts,
             lengths: alphabet.lengths,
@@ -470,7 +493,7 @@ impl<'a> Learner<'a> {
     fn may_merge(&self, ids: (u32, u32)) -> bool {
         let length = self.pieces.lengths[ids.0 as usize] + self.pieces.lengths[ids.1 as usize];
         self.config.max_piece_length.is_none_or(|longest| length <= longest)
-            && !self.pieces.taken.contains(&self.pieces.joined(ids, &self.config.marker))
+            && !self.pieces.taken.contains(&self.pieces.joined(ids))
     }
 
     fn skip_stale(&mut self, number: u32) {
@@ -516,7 +539,9 @@ impl<'a> Learner<'a> {
 
     fn add_piece(&mut self, merge: &Merge) {
         let (left, right) = (merge.left as usize, merge.right as usize);
-        let text = self.pieces.joined((merge.left, merge.right), &self.config.marker);
+        let text = self.pieces.joined((merge.left, merge.right));
+        let compared = self.pieces.compared((merge.left, merge.right));
+        self.pieces.compared.push(compared);
         self.pieces.taken.insert(text.clone());
         self.pieces.texts.push(text);
         self.pieces.widths.push(self.pieces.widths[left] + self.pieces.widths[right]);
@@ -681,7 +706,9 @@ fn tied<'a>(pieces: &'a Pieces, entry: &Entry) -> Tied<'a> {
     let (left, right) = entry.ids;
     Tied {
         ids: entry.ids,
-        texts: (&pieces.texts[left as usize], &pieces.texts[right as usize]),
+        texts: (&pieces.compared[left as usize], &pieces.compared[right as usize]),
+        stripped: pieces.stripped(right),
+        bytes: pieces.bytes,
         first: entry.first,
     }
 }

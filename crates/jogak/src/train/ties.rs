@@ -22,8 +22,13 @@ pub enum Ties {
 pub struct Tied<'a> {
     /// Left and right id.
     pub ids: (u32, u32),
-    /// Left and right text.
+    /// Left and right text. For an alphabet of bytes each byte is the place of its printable character
+    /// among all of them, so that texts compare as they are drawn.
     pub texts: (&'a [u8], &'a [u8]),
+    /// How many bytes of the right text a merge strips.
+    pub stripped: usize,
+    /// Symbols are bytes.
+    pub bytes: bool,
     /// Position of the first occurrence; only looked at by [`Ties::FirstSeen`].
     pub first: u32,
 }
@@ -37,18 +42,26 @@ impl Ties {
             Ties::LowestId => Ordering::Equal,
             Ties::Greatest => b.texts.cmp(&a.texts),
             Ties::SentencePiece => {
-                let joined = |(left, right): (&[u8], &[u8])| {
-                    let characters = characters(left) + characters(right);
-                    (characters, [left, right].concat())
-                };
-                joined(a.texts).cmp(&joined(b.texts)).then_with(|| a.texts.0.cmp(b.texts.0))
+                let (joined, other) = (a.joined(), b.joined());
+                (a.characters(&joined), &joined)
+                    .cmp(&(b.characters(&other), &other))
+                    .then_with(|| a.texts.0.cmp(b.texts.0))
             }
         }
         .then_with(|| a.ids.cmp(&b.ids))
     }
 }
 
-fn characters(text: &[u8]) -> usize {
-    // Bytes that do not continue a character.
-    text.iter().filter(|&&byte| byte & 0xC0 != 0x80).count()
+impl Tied<'_> {
+    fn joined(&self) -> Vec<u8> {
+        [self.texts.0, &self.texts.1[self.stripped..]].concat()
+    }
+
+    fn characters(&self, text: &[u8]) -> usize {
+        if self.bytes {
+            return text.len();
+        }
+        // Bytes that do not continue a character.
+        text.iter().filter(|&&byte| byte & 0xC0 != 0x80).count()
+    }
 }
