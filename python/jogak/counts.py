@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from jogak import _core
 from jogak.corpus import Corpus, Documents, FormatName, Layout, one_of, resolve
-from jogak.errors import ConfigError
+from jogak.errors import ConfigError, FormatError
 from jogak.spec import Pretokenizer, PretokenizerLike, pretokenizer_from_dict, resolve_pretokenizer
 
 if TYPE_CHECKING:
@@ -261,7 +261,11 @@ class Counts:
         """
         core, text = _core.Counts.load(os.fspath(path))
         dicts = json.loads(text)
-        stages = None if dicts is None else tuple(pretokenizer_from_dict(data) for data in dicts)
+        try:
+            stages = None if dicts is None else tuple(map(pretokenizer_from_dict, dicts))
+        except ConfigError as error:
+            name = os.fspath(path)
+            raise FormatError(f"{name}, line 1: {error}", file=name, place="line 1") from None
         return cls._of(core, stages, Report())
 
 
