@@ -78,7 +78,9 @@ class Layout:
         for option in ("field", "column", "separator"):
             value = getattr(self, option)
             if value is not None and (not isinstance(value, str) or not value):
-                raise ConfigError(f"{option} is {value!r}; expected a text that is not empty, or None")
+                raise ConfigError(
+                    f"{option} is {value!r}; expected a text that is not empty, or None"
+                )
         if self.separator is not None and self.documents == "file":
             raise ConfigError(
                 'separator and documents="file" contradict each other; give one of them'
@@ -178,7 +180,8 @@ def is_paths(items: list[Any] | tuple[Any, ...]) -> bool:
     for item in items:
         if _looks_like_path(item) and not _exists(item):
             raise CorpusError(
-                f"{item!r}: no such file; if it is a document of its own, pass iter(texts)", file=item
+                f"{item!r}: no such file; if it is a document of its own, pass iter(texts)",
+                file=item,
             )
     return False
 

@@ -10,15 +10,16 @@ left out of a corpus is said in the `Report`.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from jogak import _core
 from jogak.corpus import Corpus, Documents, FormatName, Layout, one_of, resolve
-from jogak.errors import ConfigError
+from jogak.errors import ConfigError, FormatError
 from jogak.spec import Pretokenizer, PretokenizerLike, pretokenizer_from_dict, resolve_pretokenizer
 
 if TYPE_CHECKING:
@@ -84,9 +85,9 @@ class Counts:
     [('newest', 12)]
     """
 
-    __slots__ = ("_core", "_pretokenizer", "_report")
+    __slots__ = ("_pretokenizer", "_report", "_words")
 
-    _core: _core.Counts
+    _words: _core.Counts
     _pretokenizer: tuple[Pretokenizer, ...] | None
     _report: Report
 
@@ -95,16 +96,16 @@ class Counts:
         self._fill(_core.Counts.from_items([]), None, Report())
 
     def _fill(
-        self, core: _core.Counts, pretokenizer: tuple[Pretokenizer, ...] | None, report: Report
+        self, words: _core.Counts, pretokenizer: tuple[Pretokenizer, ...] | None, report: Report
     ) -> None:
-        self._core, self._pretokenizer, self._report = core, pretokenizer, report
+        self._words, self._pretokenizer, self._report = words, pretokenizer, report
 
     @classmethod
     def _of(
-        cls, core: _core.Counts, pretokenizer: tuple[Pretokenizer, ...] | None, report: Report
+        cls, words: _core.Counts, pretokenizer: tuple[Pretokenizer, ...] | None, report: Report
     ) -> Self:
         counts = cls.__new__(cls)
-        counts._fill(core, pretokenizer, report)
+        counts._fill(words, pretokenizer, report)
         return counts
 
     @classmethod
@@ -126,7 +127,9 @@ class Counts:
         items = []
         for word, number in words.items():
             if not isinstance(word, str) or not word:
-                raise ConfigError(f"the inventory has the word {word!r}; expected a text, not empty")
+                raise ConfigError(
+                    f"the inventory has the word {word!r}; expected a text, not empty"
+                )
             number = _whole(f"the count of {word!r}", number)
             items.append((_text(word), number))
         stages = None if pretokenizer is None else resolve_pretokenizer(pretokenizer)
@@ -142,7 +145,7 @@ class Counts:
     @property
     def total(self) -> int:
         """The sum of all counts."""
-        return self._core.total
+        return self._words.total
 
     @property
     def pretokenizer(self) -> tuple[Pretokenizer, ...] | None:
@@ -157,17 +160,17 @@ class Counts:
     @property
     def keeps_order(self) -> bool:
         """Whether it is known which word occurred first."""
-        return self._core.keeps_order
+        return self._words.keeps_order
 
     def __len__(self) -> int:
-        return len(self._core)
+        return len(self._words)
 
     def __contains__(self, word: object) -> bool:
-        return isinstance(word, str) and self._core.get(_text(word, "replace")) is not None
+        return isinstance(word, str) and self._words.get(_text(word, "replace")) is not None
 
     def __getitem__(self, word: str) -> int:
         """The count of a word: 0 for one that never occurred, as in `collections.Counter`."""
-        return self._core.get(_text(word, "replace")) or 0
+        return self._words.get(_text(word, "replace")) or 0
 
     def __iter__(self) -> Iterator[str]:
         return (word for word, _ in self.items())
@@ -189,17 +192,17 @@ class Counts:
         if n is None:
             return list(self._read(first_seen=False))
         _whole("n", n, least=0)
-        return self._core.cursor(False).next(n)
+        return self._words.cursor(False).next(n)
 
     def _read(self, *, first_seen: bool) -> Iterator[tuple[str, int]]:
-        cursor = self._core.cursor(first_seen)
+        cursor = self._words.cursor(first_seen)
         while some := cursor.next(4096):
             yield from some
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Counts):
             return NotImplemented
-        return self._pretokenizer == other._pretokenizer and self._core.equals(other._core)
+        return self._pretokenizer == other._pretokenizer and self._words.equals(other._words)
 
     __hash__ = None  # type: ignore[assignment]  # equality reads all words
 
@@ -225,7 +228,7 @@ class Counts:
                 f"{_shown(mine)} and {_shown(theirs)}; count again with the same one"
             )
         stages = mine if len(self) or (mine is not None and not len(other)) else theirs
-        return Counts._of(self._core.add(other._core), stages, self._report + other._report)
+        return Counts._of(self._words.add(other._words), stages, self._report + other._report)
 
     def limited(self, *, min_count: int = 1, min_word_length: int = 1) -> Counts:
         """Only words that occur at least ``min_count`` times and have ``min_word_length`` characters.
@@ -236,7 +239,7 @@ class Counts:
         _whole("min_count", min_count)
         _whole("min_word_length", min_word_length)
         return Counts._of(
-            self._core.limited(min_count, min_word_length), self._pretokenizer, self._report
+            self._words.limited(min_count, min_word_length), self._pretokenizer, self._report
         )
 
     # --- keep -------------------------------------------------------------------------------------
@@ -254,7 +257,7 @@ class Counts:
         stages = self._pretokenizer
         dicts = None if stages is None else [stage.to_dict() for stage in stages]
         text = json.dumps(dicts, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-        self._core.save(os.fspath(path), text)
+        self._words.save(os.fspath(path), text)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -266,7 +269,11 @@ class Counts:
         """
         core, text = _core.Counts.load(os.fspath(path))
         dicts = json.loads(text)
-        stages = None if dicts is None else tuple(pretokenizer_from_dict(data) for data in dicts)
+        try:
+            stages = None if dicts is None else tuple(map(pretokenizer_from_dict, dicts))
+        except ConfigError as error:
+            name = os.fspath(path)
+            raise FormatError(f"{name}, line 1: {error}", file=name, place="line 1") from None
         return cls._of(core, stages, Report())
 
 
@@ -329,7 +336,7 @@ def count(
     stages = resolve_pretokenizer(DEFAULT_PRETOKENIZER if pretokenizer is None else pretokenizer)
     what = resolve(corpus, layout)
     with _callback(progress) as callback:
-        request = {
+        request: _core._Request = {
             "pretokenizer": [stage.to_dict() for stage in stages],
             "errors": errors,
             "keep_order": bool(keep_order),
@@ -353,7 +360,9 @@ def _recount(
 ) -> Counts:
     """Words that are counted already."""
     if unused := layout.used():
-        raise ConfigError(f"{unused[0]} is for files, but the corpus has counted words; leave it out")
+        raise ConfigError(
+            f"{unused[0]} is for files, but the corpus has counted words; leave it out"
+        )
     if not isinstance(corpus, Counts):
         corpus = Counts.from_dict(corpus, pretokenizer)
     elif pretokenizer is not None and resolve_pretokenizer(pretokenizer) != corpus.pretokenizer:
@@ -390,7 +399,9 @@ def _whole(option: str, value: object, least: int = 1) -> int:
         raise ConfigError(f"{option} is {value!r}; expected a whole number of {least} or more")
     number = value.__index__()
     if not least <= number < 2**64:
-        raise ConfigError(f"{option} is {number}; expected a whole number from {least} to 2**64 - 1")
+        raise ConfigError(
+            f"{option} is {number}; expected a whole number from {least} to 2**64 - 1"
+        )
     return int(number)
 
 
@@ -401,7 +412,9 @@ def _text(word: str, errors: Literal["strict", "replace"] = "strict") -> str:
     except UnicodeEncodeError as error:
         if errors == "replace":
             return word.encode("utf-8", "replace").decode()
-        raise ConfigError(f"the inventory has the word {word!r}, which is no Unicode text: {error}") from None
+        raise ConfigError(
+            f"the inventory has the word {word!r}, which is no Unicode text: {error}"
+        ) from None
     return word
 
 
@@ -411,38 +424,20 @@ def _shown(stages: tuple[Pretokenizer, ...] | None) -> str:
     return json.dumps([stage.to_dict() for stage in stages], ensure_ascii=False)
 
 
-class _callback:  # noqa: N801  # a context manager that reads like a function
-    """A progress argument as a function for the core; draws a bar if it is True."""
-
-    def __init__(self, progress: bool | ProgressCallback) -> None:
-        if not isinstance(progress, bool) and not callable(progress):
+@contextlib.contextmanager
+def _callback(progress: bool | ProgressCallback) -> Iterator[ProgressCallback | None]:
+    """A progress argument as a function for the core; True draws a bar."""
+    if progress is False:
+        yield None
+    elif progress is not True:
+        if not callable(progress):
             raise ConfigError(f"progress is {progress!r}; expected True, False or a function")
-        self._progress = progress
-        self._bar: Any = None
-
-    def __enter__(self) -> ProgressCallback | None:
-        if self._progress is False:
-            return None
-        if self._progress is not True:
-            return self._progress
+        yield progress
+    else:
         from rich.console import Console
-        from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+        from rich.progress import BarColumn, DownloadColumn, Progress, TransferSpeedColumn
 
-        self._bar = Progress(
-            TextColumn("counting"),
-            BarColumn(),
-            DownloadColumn(),
-            TransferSpeedColumn(),
-            console=Console(stderr=True),
-        )
-        self._bar.start()
-        task = self._bar.add_task("counting", total=None)
-
-        def update(done: int, total: int | None) -> None:
-            self._bar.update(task, completed=done, total=total)
-
-        return update
-
-    def __exit__(self, *exception: object) -> None:
-        if self._bar is not None:
-            self._bar.stop()
+        columns = ("counting", BarColumn(), DownloadColumn(), TransferSpeedColumn())
+        with Progress(*columns, console=Console(stderr=True)) as bar:
+            task = bar.add_task("counting", total=None)
+            yield lambda done, total: bar.update(task, completed=done, total=total)

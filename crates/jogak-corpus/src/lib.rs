@@ -23,6 +23,7 @@ mod feed;
 mod input;
 mod jsonl;
 mod report;
+mod saved;
 mod source;
 mod table;
 
@@ -30,4 +31,5 @@ pub use count::{Options, Progress, count_documents, count_sources};
 pub use error::{Error, Place, Problem, Result};
 pub use feed::Batch;
 pub use report::Report;
+pub use saved::{LoadError, load, save};
 pub use source::{Errors, Format, Input, Source, Split};

@@ -6,13 +6,15 @@
 use crate::schemes::parse_pretokenizer;
 use jogak::count::{self, Counter, Inventory, Order};
 use jogak::prepare::Prepare;
-use jogak_corpus::{Batch, Errors, Format, Input, Options, Place, Progress, Report, Source, Split};
+use jogak_corpus::{
+    Batch, Errors, Format, Input, LoadError, Options, Place, Progress, Report, Source, Split,
+};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyDict, PyIterator, PyString, PyTuple};
 use std::io::{self, Read};
 use std::num::NonZero;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The exception `name` of `jogak.errors`, made with `arguments`.
@@ -60,6 +62,11 @@ fn corpus_error(py: Python<'_>, error: jogak_corpus::Error) -> PyErr {
         jogak_corpus::Error::Core { place, error } => core_error(py, &error, place.as_deref()),
         jogak_corpus::Error::Cancelled => raise(py, "CorpusError", (message,)),
     }
+}
+
+/// An error of the system that says which file it is about.
+fn named(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
 /// Distinct words with their counts.
@@ -139,6 +146,25 @@ impl Counts {
         let counts = self.share();
         let limited = py.detach(|| counts.limited(min_count, min_word_length));
         limited.map(Self::new).map_err(|error| core_error(py, &error, None))
+    }
+
+    fn save(&self, py: Python<'_>, path: PathBuf, pretokenizer: &str) -> PyResult<()> {
+        let counts = self.share();
+        py.detach(|| jogak_corpus::save(&counts, pretokenizer, &path))
+            .map_err(|error| named(&path, &error).into())
+    }
+
+    #[staticmethod]
+    fn load(py: Python<'_>, path: PathBuf) -> PyResult<(Self, String)> {
+        match py.detach(|| jogak_corpus::load(&path)) {
+            Ok((counts, pretokenizer)) => Ok((Self::new(counts), pretokenizer)),
+            Err(LoadError::Io(error)) => Err(named(&path, &error).into()),
+            Err(LoadError::Format { place, message }) => {
+                let file = path.to_string_lossy().into_owned();
+                let message = format!("{file}, {place}: {message}");
+                Err(raise(py, "FormatError", (message, file, place)))
+            }
+        }
     }
 
     /// The words in canonical order (`first_seen=False`) or in the order that was kept.

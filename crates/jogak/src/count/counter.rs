@@ -1,6 +1,11 @@
 //! What one thread counts, and how the counters of several threads become one.
 //!
 //! Rule: `add` is called for every word of a corpus; nothing else here is.
+//!
+//! A table of all words of a corpus is larger than the caches, so that a look-up waits for memory, twice:
+//! for the slot and for the record. Words therefore wait in a small batch. When it is full, a first pass
+//! reads all their slots and a second one all their records, each a loop so short that a processor has
+//! many of these reads under way at once; the third pass then counts, and finds everything near.
 
 use super::hash::hash;
 use super::table::Table;
@@ -12,10 +17,27 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Bits of a position that number the words within a block; the rest number the blocks.
 const WORD_BITS: u32 = 36;
 
+/// Words that wait, and bytes of words: both stay in a first-level cache.
+const BATCH_WORDS: usize = 128;
+const BATCH_BYTES: usize = 4096;
+
+/// A word that waits to be counted.
+#[derive(Debug, Clone, Copy)]
+struct Waiting {
+    hash: u64,
+    /// Its bytes in the batch.
+    start: u32,
+    end: u32,
+    position: u64,
+}
+
 /// Counts the words of one thread.
 #[derive(Debug)]
 pub struct Counter {
     tables: Vec<Table>,
+    batch: Vec<Waiting>,
+    /// The bytes of the words of `batch`.
+    bytes: Vec<u8>,
     /// Where the next word stands: number of its block in the corpus, then number in the block.
     position: u64,
     /// The first addition that failed. Kept aside so that `add` has nothing to return.
@@ -31,7 +53,9 @@ impl Counter {
     }
 
     pub(super) fn from_tables(tables: Vec<Table>) -> Self {
-        Self { tables, position: 0, failure: None }
+        let batch = Vec::with_capacity(BATCH_WORDS);
+        let bytes = Vec::with_capacity(BATCH_BYTES);
+        Self { tables, batch, bytes, position: 0, failure: None }
     }
 
     /// Says that the words to come stand in block `number` of the corpus. Only the order of first
@@ -53,12 +77,49 @@ impl Counter {
     /// [`Counts::from_counters`]: super::Counts::from_counters
     #[inline]
     pub fn add(&mut self, word: &[u8]) {
-        let hash = hash(word);
-        let added = self.tables[partition(hash)].add(word, hash, 1, self.position);
-        self.position += 1;
-        if let Err(error) = added {
-            self.fail(error);
+        if self.batch.len() == BATCH_WORDS || self.bytes.len() + word.len() > BATCH_BYTES {
+            self.flush();
         }
+        let start = self.bytes.len() as u32;
+        let position = self.position;
+        self.position += 1;
+        let hash = hash(word);
+        if word.len() > BATCH_BYTES {
+            return self.add_now(word, hash, position);
+        }
+        self.bytes.extend_from_slice(word);
+        let end = self.bytes.len() as u32;
+        self.batch.push(Waiting { hash, start, end, position });
+    }
+
+    fn add_now(&mut self, word: &[u8], hash: u64, position: u64) {
+        if let Err(error) = self.tables[partition(hash)].add(word, hash, 1, position) {
+            self.failure.get_or_insert(error);
+        }
+    }
+
+    /// Counts the words that wait.
+    #[inline(never)]
+    fn flush(&mut self) {
+        let mut slots = [0; BATCH_WORDS];
+        for (slot, waiting) in slots.iter_mut().zip(&self.batch) {
+            *slot = self.tables[partition(waiting.hash)].slot(waiting.hash);
+        }
+        let mut near = 0;
+        for (slot, waiting) in slots.iter().zip(&self.batch) {
+            near ^= self.tables[partition(waiting.hash)].first_byte(*slot);
+        }
+        // What was read has no use but to have been read.
+        std::hint::black_box(near);
+        for waiting in &self.batch {
+            let word = &self.bytes[waiting.start as usize..waiting.end as usize];
+            let table = &mut self.tables[partition(waiting.hash)];
+            if let Err(error) = table.add(word, waiting.hash, 1, waiting.position) {
+                self.failure.get_or_insert(error);
+            }
+        }
+        self.batch.clear();
+        self.bytes.clear();
     }
 
     /// Counts `n` occurrences of `word`, first seen at `position` (any numbers that grow).
@@ -69,16 +130,12 @@ impl Counter {
         let hash = hash(word);
         self.tables[partition(hash)].add(word, hash, n, position)
     }
-
-    #[cold]
-    fn fail(&mut self, error: Error) {
-        self.failure.get_or_insert(error);
-    }
 }
 
 /// Merges counters part by part, on up to `threads` threads. Returns the parts and the total.
 pub(super) fn merge(mut counters: Vec<Counter>, threads: usize) -> Result<(Vec<Table>, u64)> {
     for counter in &mut counters {
+        counter.flush();
         if let Some(error) = counter.failure.take() {
             return Err(error);
         }

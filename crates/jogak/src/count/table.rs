@@ -130,6 +130,18 @@ impl Table {
         })
     }
 
+    /// The slot where a search for `hash` starts, to have it near; 0 if there is none.
+    #[inline(always)]
+    pub(super) fn slot(&self, hash: u64) -> u64 {
+        self.slots.get(hash as usize & self.slots.len().wrapping_sub(1)).copied().unwrap_or(0)
+    }
+
+    /// The first byte of the record that a slot points at, to have it near.
+    #[inline(always)]
+    pub(super) fn first_byte(&self, slot: u64) -> u8 {
+        self.arena.get((slot & OFFSET_MASK) as usize).copied().unwrap_or(0)
+    }
+
     /// The offset of the record of `word`.
     #[inline(always)]
     fn find(&self, word: &[u8], hash: u64) -> Option<usize> {
