@@ -11,16 +11,14 @@ It is for looking at, on texts up to some thousands of letters, not for saving d
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
 from jogak.errors import ConfigError
-from jogak.explain.data import Candidate, Compression, CompressionStep
 
 if TYPE_CHECKING:
-    from jogak.explain.data import MergeTrace
+    from jogak.explain.data import Compression, CompressionStep, MergeTrace
     from jogak.spec import Ties
 
 __all__ = ["compress"]
@@ -52,6 +50,8 @@ def compress(
     >>> packed.decompress()
     'aaabdaaabac'
     """
+    from jogak.explain.data import Candidate, Compression, CompressionStep
+
     letters = _spare_letters(text)
     letter_of = {letter: letter for letter in text}  # the text that a symbol stands for -> letter
     current = text
@@ -103,6 +103,8 @@ def _merges(
 
 def _spare_letters(text: str) -> Iterator[str]:
     """Characters that the text does not use, the plainest first; each prints and stands alone."""
+    import unicodedata
+
     greek, circled = (range(ord("Ω"), ord("Α") - 1, -1), range(ord("Ⓩ"), ord("Ⓐ") - 1, -1))
     european, ideographs = range(0xA1, 0x590), range(0x4E00, 0xA000)  # none runs right to left
     codes = chain(range(ord("Z"), ord("A") - 1, -1), greek, circled, european, ideographs)

@@ -11,7 +11,6 @@ left out of a corpus is said in the `Report`.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -140,7 +139,7 @@ class Counts:
     @property
     def core(self) -> _core.Counts:
         """The native object, for the trainers."""
-        return self._core
+        return self._words
 
     @property
     def total(self) -> int:
@@ -254,6 +253,8 @@ class Counts:
         Raises:
             OSError: the file cannot be written.
         """
+        import json
+
         stages = self._pretokenizer
         dicts = None if stages is None else [stage.to_dict() for stage in stages]
         text = json.dumps(dicts, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
@@ -267,6 +268,8 @@ class Counts:
             OSError: the file cannot be read.
             FormatError: it is not such a file, or not a whole one; with the place.
         """
+        import json
+
         core, text = _core.Counts.load(os.fspath(path))
         dicts = json.loads(text)
         try:
@@ -421,6 +424,8 @@ def _text(word: str, errors: Literal["strict", "replace"] = "strict") -> str:
 def _shown(stages: tuple[Pretokenizer, ...] | None) -> str:
     if stages is None:
         return "none (an inventory that was given)"
+    import json
+
     return json.dumps([stage.to_dict() for stage in stages], ensure_ascii=False)
 
 

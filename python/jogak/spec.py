@@ -368,6 +368,14 @@ class BPE:
                 raise ConfigError(
                     "byte_fallback is for alphabets of characters; byte-level has all bytes already"
                 )
+        marker = self.marker
+        assert isinstance(marker, Marker)
+        if self.byte_fallback and marker.symbol == "joined":
+            raise ConfigError(
+                f"byte_fallback writes characters as bytes, which cannot carry a {marker.kind} marker "
+                "that is glued to them; choose marker 'prefix', 'none', or a suffix that is its own "
+                "symbol"
+            )
     @property
     def alphabet(self) -> Alphabet:
         """``"bytes"`` with the byte-level marker, else ``"chars"``."""

@@ -162,10 +162,12 @@ class Tokenizer:
         strategy: Strategy | None = None,
         special: Special = "text",
     ) -> list[str]:
-        """A text -> the texts of its pieces, as they stand in the vocabulary. See `encode`."""
-        ids = self.encode(text, dropout=dropout, seed=seed, strategy=strategy, special=special)
-        pieces = self._spec.model.pieces
-        return [pieces[id_] or "" for id_ in ids]
+        """A text -> the texts of its pieces, as they stand in the vocabulary. See `encode`.
+
+        Where nothing covers a character and there is no unknown piece, the character stands for
+        itself; `encode` has no id for it and raises.
+        """
+        return self._core.tokens(text, special, strategy, _dropout(dropout, seed))
 
     def count(
         self,

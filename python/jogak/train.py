@@ -222,6 +222,12 @@ def _tokenizer(
         alphabet = result["alphabet"]
         kept = [i for i in kept if i < alphabet or not result["dead"][i]]
     byte_pieces = _byte_pieces(config)
+    for text in specials:
+        if text in texts[: result["alphabet"]]:
+            raise ConfigError(
+                f"special token {text!r} is a symbol of the corpus's alphabet, so text would become "
+                "it; choose a text of more than one character"
+            )
     ordinary = byte_pieces + [texts[i] for i in kept]
     uncounted = _uncounted_unknown(config, specials)
     ids, pieces = assign_ids(ordinary, specials, uncounted)

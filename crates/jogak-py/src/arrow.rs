@@ -25,8 +25,8 @@ pub(crate) fn arrow_list<'py>(
     let (schema, array) = list(ids.as_slice()?, offsets.as_slice()?)
         .map_err(|error| PyValueError::new_err(error.to_string()))?;
     Ok((
-        PyCapsule::new(py, schema, Some(SCHEMA.to_owned()))?,
-        PyCapsule::new(py, array, Some(ARRAY.to_owned()))?,
+        PyCapsule::new_with_value(py, schema, SCHEMA)?,
+        PyCapsule::new_with_value(py, array, ARRAY)?,
     ))
 }
 

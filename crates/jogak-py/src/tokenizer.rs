@@ -141,6 +141,26 @@ impl PyTokenizer {
         Ok(self.ids(py, text, special, strategy, dropout)?.len())
     }
 
+    /// The pieces of one text, as texts; what nothing covers stands for itself.
+    #[pyo3(signature = (text, special, strategy=None, dropout=None))]
+    fn tokens(
+        &self,
+        py: Python<'_>,
+        text: &Bound<'_, PyString>,
+        special: &str,
+        strategy: Option<&str>,
+        dropout: Option<(f64, u64)>,
+    ) -> PyResult<Vec<String>> {
+        let request = request(special, strategy, dropout)?;
+        let text = text.to_str().map_err(|_| no_utf8(None))?;
+        let pieces = py.detach(|| self.core.pieces(text, &request)).map_err(to_py)?;
+        let name = |(id, start, end): (u32, usize, usize)| {
+            let known = self.texts.get(id as usize).cloned().flatten();
+            known.unwrap_or_else(|| text[start..end].to_owned())
+        };
+        Ok(pieces.into_iter().map(name).collect())
+    }
+
     /// The ids of many texts, with the offset of each.
     #[pyo3(signature = (texts, special, threads, strategy=None, dropout=None))]
     #[expect(clippy::type_complexity, reason = "two arrays")]

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jogak::count::{Inventory, Order};
-use jogak::observe::TrainObserver;
+
 use jogak::symbols::{UNKNOWN, draw};
-use jogak::train::bpe::View;
-use jogak::train::{AlphabetLimit, BpeConfig, BpeTrained, Corpus, Merge, Stop, Ties};
+use jogak::train::{
+    AlphabetLimit, BpeConfig, BpeTrained, Corpus, Merge, Stop, Ties, TrainObserver, View,
+};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 

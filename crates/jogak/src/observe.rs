@@ -1,31 +1,7 @@
 //! Observers receive facts from the production path and return nothing that could change it.
 //!
-//! Rule: training and encoding with an observer give the same answer as without. The silent
-//! observers compile away.
-
-use std::ops::ControlFlow;
-
-use crate::train::bpe::{Merge, View};
-
-/// Watches BPE training.
-pub trait TrainObserver {
-    /// The next merge has been chosen and is not yet applied. `view` shows the words as they are.
-    fn before_merge(&mut self, merge: &Merge, view: &View<'_>) {
-        let _ = (merge, view);
-    }
-
-    /// The merge has been applied.
-    fn after_merge(&mut self, merge: &Merge, view: &View<'_>) {
-        let _ = (merge, view);
-    }
-
-    /// Called often, with how many of how many merges are done (`None`: nobody knows).
-    /// [`ControlFlow::Break`] ends training with the merges made so far.
-    fn progress(&mut self, done: usize, goal: Option<usize>) -> ControlFlow<()> {
-        let _ = (done, goal);
-        ControlFlow::Continue(())
-    }
-}
+//! Rule: encoding with an observer gives the same answer as without; so does training, whose observer
+//! is [`crate::train::TrainObserver`]. The silent observer compiles away.
 
 /// Watches how one word is encoded. All positions are symbols of the word as it is then.
 pub trait WordObserver {
@@ -62,7 +38,6 @@ pub trait WordObserver {
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Silent;
 
-impl TrainObserver for Silent {}
 impl WordObserver for Silent {
     const WATCHES: bool = false;
 }

@@ -6,7 +6,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::cache::WordTable;
+use crate::cache::{CharTable, WordTable};
 use crate::decode::Decoder;
 use crate::error::Result;
 use crate::model::{Bpe, Merger, Model, Strategy, Way};
@@ -34,6 +34,7 @@ pub struct Tokenizer {
 #[derive(Debug)]
 pub struct Worker {
     table: WordTable,
+    characters: CharTable,
     merger: Merger,
     prepared: String,
 }
@@ -110,6 +111,7 @@ impl Tokenizer {
         Way {
             strategy: request.strategy.unwrap_or(self.bpe().strategy()),
             dropout: request.dropout.map(|(p, seed)| (p, stream(seed))),
+            keep_uncovered: false,
         }
     }
 
@@ -119,6 +121,7 @@ impl Tokenizer {
         idle.unwrap_or_else(|| {
             let mut worker = Worker {
                 table: WordTable::new(self.known_words(), self.cache_limit),
+                characters: CharTable::default(),
                 merger: Merger::default(),
                 prepared: String::new(),
             };
@@ -195,13 +198,13 @@ impl Tokenizer {
         worker: &mut Worker,
         out: &mut Vec<u32>,
     ) -> Result<()> {
-        let Worker { table, merger, prepared } = worker;
+        let Worker { table, characters, merger, prepared } = worker;
         let text = self.prepare.text(text, first, prepared);
         let bytes = text.as_bytes();
         let mut result = Ok(());
         let mut learn = |table: &mut WordTable, start: usize, end: usize, out: &mut Vec<u32>| {
             if result.is_err() {
-                return;
+                return false;
             }
             let (word, before) = (&text[start..end], out.len());
             result = self.model.word(word, way, merger, out, &mut Silent);
@@ -212,6 +215,7 @@ impl Tokenizer {
                 }
                 table.insert(word.as_bytes(), &out[before..]);
             }
+            result.is_ok()
         };
         match self.bpe().cuts() {
             // A word that begins with other than ASCII goes by its parts.
@@ -222,9 +226,15 @@ impl Tokenizer {
                     }
                     return;
                 }
-                cuts.for_each_part(&text[start..end], |from, to| {
-                    if !table.get(bytes, start + from, start + to, out) {
-                        learn(table, start + from, start + to, out);
+                cuts.for_each_part(&text[start..end], |from, to, character| {
+                    if character.is_some_and(|character| characters.get(character, out)) {
+                        return;
+                    }
+                    let before = out.len();
+                    let known = table.get(bytes, start + from, start + to, out)
+                        || learn(table, start + from, start + to, out);
+                    if let Some(character) = character.filter(|_| known) {
+                        characters.insert(character, &out[before..]);
                     }
                 });
             }),

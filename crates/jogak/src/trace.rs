@@ -1,8 +1,8 @@
 //! Encoding, written down: an observer of the production path that keeps what it sees.
 
 use crate::error::Result;
-use crate::model::{Merger, Model, Sink, Strategy};
-use crate::observe::WordObserver;
+use crate::model::{Merger, Model, Sink};
+use crate::observe::{Silent, WordObserver};
 use crate::pipeline::{Request, Tokenizer};
 use crate::prepare::Part;
 
@@ -100,18 +100,44 @@ impl Sink for Spans {
 }
 
 impl Tokenizer {
+    /// The pieces of a text with the bytes of the text that each stands for. Where nothing covers a
+    /// character and there is no unknown piece, it comes as [`crate::symbols::UNKNOWN`].
+    ///
+    /// # Errors
+    /// As [`Tokenizer::encode`], but for uncovered characters.
+    pub fn pieces(&self, text: &str, request: &Request) -> Result<Vec<(u32, usize, usize)>> {
+        let mut way = self.way(request, 0);
+        way.keep_uncovered = true;
+        let mut merger = Merger::default();
+        let mut pieces = Vec::new();
+        self.for_each_word(text, request, |part| {
+            let (word, origin) = match part {
+                WordPart::Special(id, start, end) => {
+                    pieces.push((id, start, end));
+                    return Ok(());
+                }
+                WordPart::Word(word, origin) => (word, origin),
+            };
+            let mut spans = Spans::default();
+            self.model().word(word, &mut way, &mut merger, &mut spans, &mut Silent)?;
+            pieces.extend(spans.0.iter().map(|&(id, from, to)| (id, origin(from), origin(to))));
+            Ok(())
+        })?;
+        Ok(pieces)
+    }
+
     /// Encodes `text` as [`Tokenizer::encode`] does and tells what happened. Cost: quadratic in the
     /// length of a word.
     ///
     /// # Errors
     /// As [`Tokenizer::encode`].
     pub fn explain(&self, text: &str, request: &Request) -> Result<Vec<WordRecord>> {
-        let mut words = Vec::new();
         let mut way = self.way(request, 0);
         let mut merger = Merger::default();
-        self.specials().for_each(text, request.specials, |part| {
-            let (part, base) = match part {
-                Part::Special(id, start, end) => {
+        let mut words = Vec::new();
+        self.for_each_word(text, request, |part| {
+            let (word, origin) = match part {
+                WordPart::Special(id, start, end) => {
                     words.push(WordRecord {
                         text: text[start..end].to_owned(),
                         span: (start, end),
@@ -121,6 +147,32 @@ impl Tokenizer {
                     });
                     return Ok(());
                 }
+                WordPart::Word(word, origin) => (word, origin),
+            };
+            let mut recorder = Recorder::default();
+            let mut spans = Spans::default();
+            self.model().word(word, &mut way, &mut merger, &mut spans, &mut recorder)?;
+            recorder.record.text = word.to_owned();
+            recorder.record.span = (origin(0), origin(word.len()));
+            recorder.record.pieces =
+                spans.0.iter().map(|&(id, from, to)| (id, origin(from), origin(to))).collect();
+            words.push(recorder.record);
+            Ok(())
+        })?;
+        Ok(words)
+    }
+
+    /// Calls `each` with every word and special token, and the way from a byte of the word to the byte
+    /// of the text that it came from.
+    fn for_each_word(
+        &self,
+        text: &str,
+        request: &Request,
+        mut each: impl FnMut(WordPart<'_>) -> Result<()>,
+    ) -> Result<()> {
+        self.specials().for_each(text, request.specials, |part| {
+            let (part, base) = match part {
+                Part::Special(id, start, end) => return each(WordPart::Special(id, start, end)),
                 Part::Text(part, base) => (part, base),
             };
             let mut scratch = String::new();
@@ -128,23 +180,13 @@ impl Tokenizer {
             let prepared = self.prepare().text(part, base == 0, &mut scratch);
             let mut result = Ok(());
             self.prepare().pretokenizer().for_each(prepared, |start, end| {
-                if result.is_err() {
-                    return;
+                if result.is_ok() {
+                    let origin = |at: usize| base + origins[start + at];
+                    result = each(WordPart::Word(&prepared[start..end], &origin));
                 }
-                let word = &prepared[start..end];
-                let mut recorder = Recorder::default();
-                let mut spans = Spans::default();
-                result = self.model().word(word, &mut way, &mut merger, &mut spans, &mut recorder);
-                let origin = |at: usize| base + origins[start + at];
-                recorder.record.text = word.to_owned();
-                recorder.record.span = (origin(0), origin(word.len()));
-                recorder.record.pieces =
-                    spans.0.iter().map(|&(id, from, to)| (id, origin(from), origin(to))).collect();
-                words.push(recorder.record);
             })?;
             result
-        })?;
-        Ok(words)
+        })
     }
 
     /// The rank of the merge of two pieces, if they merge.
@@ -153,9 +195,10 @@ impl Tokenizer {
             Model::Bpe(bpe) => bpe.merge(left, right).map(|(rank, _)| rank),
         }
     }
+}
 
-    /// The strategy that a request means.
-    pub fn strategy(&self, request: &Request) -> Strategy {
-        self.way(request, 0).strategy
-    }
+/// A word, or a special token's id with its place.
+enum WordPart<'a> {
+    Word(&'a str, &'a dyn Fn(usize) -> usize),
+    Special(u32, usize, usize),
 }

@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use jogak::observe::{Silent, TrainObserver};
+use jogak::observe::Silent;
 use jogak::symbols::Marker;
-use jogak::train::bpe::View;
-use jogak::train::{AlphabetLimit, BpeConfig, BpeTrained, Corpus, Merge, Stop, Ties};
+use jogak::train::{
+    AlphabetLimit, BpeConfig, BpeTrained, Corpus, Merge, Stop, Ties, TrainObserver, View,
+};
 
 const ALL_TIES: [Ties; 5] =
     [Ties::FirstSeen, Ties::Lexicographic, Ties::LowestId, Ties::Greatest, Ties::SentencePiece];

@@ -165,7 +165,7 @@ impl Bpe {
                 Marker::Prefix { text } => text.len(),
                 _ => 0,
             };
-            let mut pieces = Pieces::new(self, word, sink);
+            let mut pieces = Pieces::new(self, word, way, sink);
             greedy.word(word, way.strategy, |id, start, end| {
                 observer.matched(start, end, id);
                 let place = |at: usize| at.saturating_sub(shift).min(word.len());
@@ -190,7 +190,7 @@ impl Bpe {
             symbols.push(symbol);
         });
         self.merge_word(way, merger, observer);
-        let mut pieces = Pieces::new(self, word, sink);
+        let mut pieces = Pieces::new(self, word, way, sink);
         let mut starts = merger.starts.iter().skip(1);
         let mut result = Ok(());
         for (&id, &start) in merger.ids.iter().zip(&merger.starts) {
@@ -218,13 +218,14 @@ struct Pieces<'a, S> {
     model: &'a Bpe,
     word: &'a str,
     sink: &'a mut S,
+    keep_uncovered: bool,
     /// Where the run of unknown characters that is being fused began.
     run: Option<usize>,
 }
 
 impl<'a, S: Sink> Pieces<'a, S> {
-    fn new(model: &'a Bpe, word: &'a str, sink: &'a mut S) -> Self {
-        Self { model, word, sink, run: None }
+    fn new(model: &'a Bpe, word: &'a str, way: &Way, sink: &'a mut S) -> Self {
+        Self { model, word, sink, keep_uncovered: way.keep_uncovered, run: None }
     }
 
     #[inline]
@@ -240,8 +241,10 @@ impl<'a, S: Sink> Pieces<'a, S> {
             }
             return Ok(());
         }
-        let Some(unknown) = self.model.unknown else {
-            return Err(Error::NotCovered { text: self.word[start..end].to_owned() });
+        let unknown = match self.model.unknown {
+            Some(unknown) => unknown,
+            None if self.keep_uncovered => UNKNOWN,
+            None => return Err(Error::NotCovered { text: self.word[start..end].to_owned() }),
         };
         if self.model.fuse_unknown && self.run.is_some() {
             self.sink.extend_last(end);

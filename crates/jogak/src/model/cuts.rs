@@ -123,23 +123,32 @@ impl Cuts {
         )
     }
 
-    /// Calls `part(start, end)` with the parts of a word, left to right, in bytes of the word.
+    /// Calls `part(start, end, character)` with the parts of a word, left to right, in bytes of the
+    /// word; a part that is one character comes with that.
     #[inline]
-    pub(crate) fn for_each_part(&self, word: &str, mut part: impl FnMut(usize, usize)) {
+    pub(crate) fn for_each_part(
+        &self,
+        word: &str,
+        mut part: impl FnMut(usize, usize, Option<char>),
+    ) {
         let mut characters = word.char_indices();
         let Some((_, mut left)) = characters.next() else { return };
         let mut left_flags = self.flags(left);
         let mut start = 0;
+        let mut single = true;
         for (at, right) in characters {
             let right_flags = self.flags(right);
             let kinds = left_flags & right_flags >> KINDS;
             if kinds == 0 || !self.entered(left, right, kinds) {
-                part(start, at);
+                part(start, at, single.then_some(left));
                 start = at;
+                single = true;
+            } else {
+                single = false;
             }
             (left, left_flags) = (right, right_flags);
         }
-        part(start, word.len());
+        part(start, word.len(), single.then_some(left));
     }
 }
 
@@ -188,7 +197,7 @@ mod tests {
         let cuts = Cuts::new(&Vocab::new(pieces));
         let parts = |word: &str| {
             let mut parts = Vec::new();
-            cuts.for_each_part(word, |start, end| parts.push(word[start..end].to_owned()));
+            cuts.for_each_part(word, |start, end, _| parts.push(word[start..end].to_owned()));
             parts
         };
         assert_eq!(parts("가나가"), ["가나", "가"]);

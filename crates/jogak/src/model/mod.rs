@@ -39,6 +39,9 @@ pub struct Way {
     pub strategy: Strategy,
     /// The probability with which a merge is dropped, 0 for none, and the stream to draw from.
     pub dropout: Option<(f64, SplitMix64)>,
+    /// What nothing covers goes to the sink as [`crate::symbols::UNKNOWN`] rather than being an error,
+    /// where there is no unknown piece.
+    pub keep_uncovered: bool,
 }
 
 /// The models, as a closed set.

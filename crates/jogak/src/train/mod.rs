@@ -4,12 +4,15 @@
 //! down.
 
 pub mod alphabet;
-pub mod arena;
+mod arena;
 pub mod bpe;
+mod learner;
 mod pairs;
 mod queue;
 pub mod ties;
+mod view;
 
 pub use alphabet::{Alphabet, AlphabetLimit};
 pub use bpe::{BpeConfig, BpeTrained, Corpus, Merge, Stop};
 pub use ties::Ties;
+pub use view::{TrainObserver, View};

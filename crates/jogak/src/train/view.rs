@@ -1,0 +1,84 @@
+//! What an observer of training is told, and may look at.
+
+use std::ops::ControlFlow;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::arena::Arena;
+use super::bpe::Merge;
+use super::learner::{Entry, Pieces, tied};
+use super::ties::Ties;
+use crate::observe::Silent;
+
+/// Watches BPE training.
+pub trait TrainObserver {
+    /// The next merge has been chosen and is not yet applied. `view` shows the words as they are.
+    fn before_merge(&mut self, merge: &Merge, view: &View<'_>) {
+        let _ = (merge, view);
+    }
+
+    /// The merge has been applied.
+    fn after_merge(&mut self, merge: &Merge, view: &View<'_>) {
+        let _ = (merge, view);
+    }
+
+    /// Called often, with how many of how many merges are done (`None`: nobody knows).
+    /// [`ControlFlow::Break`] ends training with the merges made so far.
+    fn progress(&mut self, done: usize, goal: Option<usize>) -> ControlFlow<()> {
+        let _ = (done, goal);
+        ControlFlow::Continue(())
+    }
+}
+
+impl TrainObserver for Silent {}
+
+/// What an observer of training may look at. Everything is counted anew from the words as they are,
+/// so that looking changes nothing and costs nothing to those who do not look.
+pub struct View<'a> {
+    arena: &'a Arena,
+    pieces: &'a Pieces,
+    ties: Ties,
+    passed: &'a FxHashSet<(u32, u32)>,
+}
+
+impl<'a> View<'a> {
+    pub(super) fn new(
+        arena: &'a Arena,
+        pieces: &'a Pieces,
+        ties: Ties,
+        passed: &'a FxHashSet<(u32, u32)>,
+    ) -> Self {
+        Self { arena, pieces, ties, passed }
+    }
+
+    /// The bytes of a piece.
+    pub fn piece(&self, id: u32) -> &[u8] {
+        &self.pieces.texts[id as usize]
+    }
+
+    /// All pairs that could be merged, with counts, best first by count and the rule for ties.
+    /// Cost: reads the whole corpus.
+    pub fn candidates(&self) -> Vec<((u32, u32), u64)> {
+        let mut counts: FxHashMap<(u32, u32), (u64, u32)> = FxHashMap::default();
+        self.arena.for_each_pair(&self.pieces.widths, |position, left, right, weight| {
+            counts.entry((left, right)).or_insert((0, position)).0 += weight;
+        });
+        let mut entries: Vec<Entry> = counts
+            .into_iter()
+            .filter(|(ids, _)| !self.passed.contains(ids))
+            .map(|(ids, (count, first))| Entry { count, ids, number: 0, first })
+            .collect();
+        entries.sort_by(|a, b| {
+            b.count
+                .cmp(&a.count)
+                .then_with(|| self.ties.compare(&tied(self.pieces, a), &tied(self.pieces, b)))
+        });
+        entries.into_iter().map(|entry| (entry.ids, entry.count)).collect()
+    }
+
+    /// Calls `word(symbols, count)` for every word of the corpus as it is cut now, in order;
+    /// [`UNKNOWN`] stands for a character outside the alphabet.
+    pub fn for_each_word(&self, word: impl FnMut(&[u32], u64)) {
+        self.arena.for_each_word(&self.pieces.widths, word);
+    }
+}
