@@ -138,6 +138,11 @@ class Counts:
     # --- look -------------------------------------------------------------------------------------
 
     @property
+    def core(self) -> _core.Counts:
+        """The native object, for the trainers."""
+        return self._core
+
+    @property
     def total(self) -> int:
         """The sum of all counts."""
         return self._words.total

@@ -67,6 +67,11 @@ def _at_least(option: str, value: int | None, least: int) -> None:
         raise ConfigError(f"{option} is {value}; expected at least {least}")
 
 
+def _flag(option: str, value: object) -> None:
+    if not isinstance(value, bool):
+        raise ConfigError(f"{option} is {value!r}; expected True or False")
+
+
 # --- pre-tokenizers -----------------------------------------------------------------------------
 
 
@@ -99,6 +104,8 @@ class Digits:
     group: Literal[1, 3] = 1
 
     def __post_init__(self) -> None:
+        if isinstance(self.group, bool):
+            raise ConfigError(f"Digits.group is {self.group}; expected 1 or 3")
         _one_of("Digits.group", self.group, (1, 3))
 
     def to_dict(self) -> dict[str, Any]:
@@ -244,7 +251,7 @@ class Marker:
             return
         text = usual_text if self.text is None else self.text
         symbol = usual_symbol if self.symbol is None else self.symbol
-        if not text or any(character.isspace() for character in text):
+        if not isinstance(text, str) or not text or any(map(str.isspace, text)):
             raise ConfigError(f"marker text is {text!r}; expected characters that are not white space")
         _one_of("marker symbol", symbol, ("own", "joined"))
         if self.kind != "suffix" and symbol != usual_symbol:
@@ -324,13 +331,21 @@ class BPE:
             object.__setattr__(self, "marker", Marker(self.marker))
         _at_least("vocab_size", self.vocab_size, 1)
         _at_least("num_merges", self.num_merges, 0)
+        if self.min_pair_count is None:
+            raise ConfigError("min_pair_count is None; expected a whole number, 1 for no limit")
         _at_least("min_pair_count", self.min_pair_count, 1)
         _at_least("alphabet_size", self.alphabet_size, 1)
         _at_least("max_piece_length", self.max_piece_length, 1)
         _one_of("ties", self.ties, get_args(Ties))
         _one_of("strategy", self.strategy, get_args(Strategy))
+        for option in ("byte_fallback", "prune_dead", "fuse_unknown"):
+            _flag(option, getattr(self, option))
         coverage = self.character_coverage
-        if coverage is not None and not 0.0 < coverage <= 1.0:
+        if coverage is not None and (
+            isinstance(coverage, bool)
+            or not isinstance(coverage, (int, float))
+            or not 0.0 < coverage <= 1.0
+        ):
             raise ConfigError(
                 f"character_coverage is {coverage!r}; expected a number above 0 and up to 1"
             )
@@ -338,8 +353,10 @@ class BPE:
             raise ConfigError(
                 "alphabet_size and character_coverage both limit the alphabet; give one of them"
             )
-        if self.unknown is not None and not self.unknown:
-            raise ConfigError("unknown is an empty text; give its text, or None for none")
+        if self.unknown is not None and not (isinstance(self.unknown, str) and self.unknown):
+            raise ConfigError(
+                f"unknown is {self.unknown!r}; expected a text that is not empty, or None for none"
+            )
         if self.alphabet == "bytes":
             for option in ("alphabet_size", "character_coverage"):
                 if getattr(self, option) is not None:

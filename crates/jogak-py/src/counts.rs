@@ -5,7 +5,7 @@
 
 use crate::schemes::parse_pretokenizer;
 use jogak::count::{self, Counter, Inventory, Order};
-use jogak::pretokenize::Pretokenizer;
+use jogak::prepare::Prepare;
 use jogak_corpus::{
     Batch, Errors, Format, Input, LoadError, Options, Place, Progress, Report, Source, Split,
 };
@@ -231,10 +231,10 @@ impl Request<'_> {
         }
     }
 
-    fn words(&self) -> PyResult<Pretokenizer> {
+    fn words(&self) -> PyResult<Prepare> {
         let py = self.pretokenizer.py();
         let schemes = parse_pretokenizer(&self.pretokenizer)?;
-        Pretokenizer::new(&schemes).map_err(|error| core_error(py, &error, None))
+        Prepare::new(&schemes).map_err(|error| core_error(py, &error, None))
     }
 }
 

@@ -1,7 +1,11 @@
 //! The Python face of the core: translation only, no decisions about tokenization.
 
+mod arrow;
 mod counts;
+mod errors;
 mod schemes;
+mod tokenizer;
+mod train;
 
 use pyo3::prelude::*;
 
@@ -9,9 +13,15 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _core {
     #[pymodule_export]
+    use crate::arrow::arrow_list;
+    #[pymodule_export]
     use crate::counts::{Counts, Cursor, count_documents, count_sources};
+    #[pymodule_export]
+    use crate::tokenizer::PyTokenizer;
+    #[pymodule_export]
+    use crate::train::train_bpe;
 
     #[pymodule_export]
-    #[allow(non_upper_case_globals)] // the name that Python gives it
+    #[allow(non_upper_case_globals, reason = "the name that Python gives it")]
     const __version__: &str = env!("CARGO_PKG_VERSION");
 }

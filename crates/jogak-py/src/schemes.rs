@@ -1,28 +1,47 @@
-//! Pre-tokenizers across the border: a list of dicts -> schemes.
+//! Pre-tokenizers as plain data -> the core's schemes.
 
-use crate::counts::raise;
-use jogak::pretokenize::Scheme;
+use jogak::pretokenize::{Matches, Scheme};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// Reads `[{"type": "gpt2"}, ...]`.
-///
-/// # Errors
-/// `ConfigError` for a type that is not known.
-pub fn parse_pretokenizer(value: &Bound<'_, PyAny>) -> PyResult<Vec<Scheme>> {
-    let stages: Vec<Bound<'_, PyDict>> = value.extract()?;
-    let scheme = |stage: &Bound<'_, PyDict>| {
-        let kind: Option<String> =
-            stage.get_item("type")?.map(|kind| kind.extract()).transpose()?;
-        match kind.as_deref() {
-            Some("none") => Ok(Scheme::None),
-            Some("whitespace") => Ok(Scheme::Whitespace),
-            _ => {
-                let message =
-                    format!("pretokenizer {stage} is not known; expected none or whitespace");
-                Err(raise(stage.py(), "ConfigError", (message,)))
-            }
-        }
+use crate::errors::raise;
+
+/// `[{"type": "digits", "group": 3}, ...]` -> schemes.
+pub(crate) fn parse_pretokenizer(stages: &Bound<'_, PyAny>) -> PyResult<Vec<Scheme>> {
+    stages.try_iter()?.map(|stage| parse_stage(stage?.cast::<PyDict>()?)).collect()
+}
+
+fn parse_stage(stage: &Bound<'_, PyDict>) -> PyResult<Scheme> {
+    let option = |name: &str| {
+        stage.get_item(name)?.ok_or_else(|| {
+            raise("ConfigError", format!("pre-tokenizer {stage} has no {name:?}"), &[])
+        })
     };
-    stages.iter().map(scheme).collect()
+    let unknown = |name: &str, value: &str| {
+        raise("ConfigError", format!("pre-tokenizer {stage}: {name} {value:?} is not known"), &[])
+    };
+    let kind: String = option("type")?.extract()?;
+    Ok(match kind.as_str() {
+        "none" => Scheme::None,
+        "whitespace" => Scheme::Whitespace,
+        "gpt2" => Scheme::Gpt2,
+        "cl100k" => Scheme::Cl100k,
+        "o200k" => Scheme::O200k,
+        "bert" => Scheme::Bert,
+        "metaspace" => Scheme::Metaspace,
+        "punctuation" => Scheme::Punctuation,
+        "script" => Scheme::Script,
+        "digits" => Scheme::Digits { group: option("group")?.extract()? },
+        "regex" => {
+            let matches: String = option("matches")?.extract()?;
+            let matches = match matches.as_str() {
+                "isolated" => Matches::Isolated,
+                "removed" => Matches::Removed,
+                "only" => Matches::Only,
+                other => return Err(unknown("matches", other)),
+            };
+            Scheme::Regex { pattern: option("pattern")?.extract()?, matches }
+        }
+        other => return Err(unknown("type", other)),
+    })
 }

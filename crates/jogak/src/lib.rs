@@ -22,8 +22,20 @@
 //! | marker | how a word's border is written into its symbols |
 //! | count | unsigned 64-bit; sums are checked and never wrap |
 
+pub mod cache;
 pub mod count;
+pub mod decode;
 pub mod error;
+pub mod model;
+pub mod normalize;
+pub mod observe;
+pub mod pipeline;
+pub mod prepare;
 pub mod pretokenize;
+pub mod random;
+pub mod symbols;
+pub mod trace;
+pub mod train;
+pub mod vocab;
 
 pub use error::{Error, Result};

@@ -63,7 +63,7 @@ impl Inventory<'_> {
     }
 
     /// All words with their counts, in order.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&[u8], u64)> {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&[u8], u64)> + Clone {
         self.refs.iter().map(|reference| {
             let entry = resolve(&self.tables, *reference);
             (entry.word, entry.count)

@@ -2,47 +2,217 @@
 //!
 //! Rule: knows no model. Every valid text has an answer; the cost is linear in its bytes (an
 //! arbitrary regular expression is as fast as its engine).
+//!
+//! ```text
+//! scheme.rs    the names, their patterns                what a user chooses
+//! gpt2.rs cl100k.rs o200k.rs simple.rs script.rs        one scanner per scheme: plain branches
+//! regex.rs                                              the fallback for everything else
+//! classes.rs   what a character is, runs of characters  the toolkit of the scanners
+//! tables.rs script_ranges.rs                            written by examples/unicode_tables.rs
+//! ```
+//!
+//! A scanner is a function "the word that starts here ends where?", compiled into a loop of its own
+//! with the caller's closure in it: the scheme is looked at once per call, not once per word.
+//!
+//! The tables are Unicode 16.0, as are those of the `regex-syntax` beside them and of tiktoken 0.14,
+//! so words are the same as theirs for every text, new characters included. Libraries on other
+//! versions (Python's `regex`, HF tokenizers) differ on the characters that came between.
 
-use crate::error::Result;
+mod cl100k;
+mod classes;
+mod gpt2;
+mod o200k;
+mod regex;
+mod scheme;
+mod script;
+mod script_ranges;
+mod simple;
+#[allow(dead_code, reason = "the list of classes is whole, needed or not")]
+mod tables;
 
-/// One way to cut a text into words.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Scheme {
-    /// The whole text is one word (an empty text has none).
-    None,
-    /// Words between Unicode `White_Space`, which is dropped.
-    Whitespace,
-}
+pub use scheme::{Matches, Scheme};
 
-/// A sequence of schemes, compiled. Each stage cuts the words of the stage before it.
+use crate::error::{Error, Result};
+use classes::SPACE;
+
+/// A sequence of schemes, compiled. Each stage cuts the words of the stage before it further, and
+/// sees nothing beyond the word it cuts: the end of that word is an end of text to it.
+///
+/// ```
+/// use jogak::pretokenize::{Matches, Pretokenizer, Scheme};
+///
+/// let lines = Scheme::Regex { pattern: "\n".to_owned(), matches: Matches::Removed };
+/// let cutter = Pretokenizer::new(&[lines, Scheme::Digits { group: 1 }])?;
+/// let text = "room 42\nfloor 3";
+/// let mut words = Vec::new();
+/// cutter.for_each(text, |start, end| words.push(&text[start..end]))?;
+/// assert_eq!(words, ["room ", "4", "2", "floor ", "3"]);
+/// # Ok::<(), jogak::Error>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Pretokenizer {
     schemes: Vec<Scheme>,
+    stages: Vec<Stage>,
+}
+
+/// A scheme, ready to run.
+#[derive(Debug, Clone)]
+enum Stage {
+    Whole,
+    Whitespace,
+    Gpt2,
+    Cl100k,
+    O200k,
+    Bert,
+    Metaspace,
+    Punctuation,
+    Digits,
+    ThreeDigits,
+    Script,
+    Regex(Box<regex::Engine>),
 }
 
 impl Pretokenizer {
-    /// Compiles `schemes`, applied first to last.
+    /// Compiles `schemes`, applied first to last. No scheme at all is [`Scheme::None`].
     ///
     /// # Errors
-    /// [`crate::Error::Pattern`] if a regular expression does not compile.
+    /// [`Error::Pattern`] if a regular expression does not compile; [`Error::Config`] if digits
+    /// are to be grouped by another number than 1 or 3.
     pub fn new(schemes: &[Scheme]) -> Result<Self> {
-        Ok(Self { schemes: schemes.to_vec() })
+        let stages = schemes
+            .iter()
+            .filter(|scheme| **scheme != Scheme::None)
+            .map(Stage::new)
+            .collect::<Result<_>>()?;
+        Ok(Self { schemes: schemes.to_vec(), stages })
     }
 
-    /// Calls `word` with the byte range (start, end) of every word of `text`, in order.
+    /// The schemes as given.
+    #[must_use]
+    pub fn schemes(&self) -> &[Scheme] {
+        &self.schemes
+    }
+
+    /// Calls `word` with the byte range (start, end) of every word of `text`, in order. Words are
+    /// never empty and never overlap, and their borders are character borders.
     ///
     /// # Errors
-    /// [`crate::Error::PatternGaveUp`] if an arbitrary regular expression gives up.
-    pub fn for_each(&self, text: &str, mut word: impl FnMut(usize, usize)) -> Result<()> {
-        if self.schemes.contains(&Scheme::Whitespace) {
-            let base = text.as_ptr() as usize;
-            for part in text.split_whitespace() {
-                let start = part.as_ptr() as usize - base;
-                word(start, start + part.len());
+    /// [`Error::PatternGaveUp`] if a regular expression backtracks without end on this text. The
+    /// words before that place have been handed out.
+    pub fn for_each(&self, text: &str, word: impl FnMut(usize, usize)) -> Result<()> {
+        let account = &regex::Account::new();
+        match self.stages.as_slice() {
+            [] => Stage::Whole.run(text, 0, account, word),
+            [only] => only.run(text, 0, account, word),
+            [first, rest @ ..] => {
+                let mut word = word;
+                run_sequence(first, rest, text, 0, account, &mut word)
             }
-        } else if !text.is_empty() {
-            word(0, text.len());
+        }
+    }
+}
+
+/// Cuts `text`, which starts at `base` of the whole text, with `first`, and every word with `rest`.
+fn run_sequence(
+    first: &Stage,
+    rest: &[Stage],
+    text: &str,
+    base: usize,
+    account: &regex::Account,
+    word: &mut dyn FnMut(usize, usize),
+) -> Result<()> {
+    let Some((second, rest)) = rest.split_first() else {
+        return first.run(text, base, account, |start, end| word(base + start, base + end));
+    };
+    let mut inner = Ok(());
+    let outer = first.run(text, base, account, |start, end| {
+        if inner.is_ok() {
+            inner = run_sequence(second, rest, &text[start..end], base + start, account, word);
+        }
+    });
+    inner.and(outer)
+}
+
+impl Stage {
+    fn new(scheme: &Scheme) -> Result<Self> {
+        Ok(match scheme {
+            Scheme::None => Stage::Whole,
+            Scheme::Whitespace => Stage::Whitespace,
+            Scheme::Gpt2 => Stage::Gpt2,
+            Scheme::Cl100k => Stage::Cl100k,
+            Scheme::O200k => Stage::O200k,
+            Scheme::Bert => Stage::Bert,
+            Scheme::Metaspace => Stage::Metaspace,
+            Scheme::Punctuation => Stage::Punctuation,
+            Scheme::Digits { group: 1 } => Stage::Digits,
+            Scheme::Digits { group: 3 } => Stage::ThreeDigits,
+            Scheme::Digits { group } => {
+                return Err(Error::Config {
+                    option: "digits group",
+                    found: group.to_string(),
+                    expected: "1 or 3".to_owned(),
+                });
+            }
+            Scheme::Script => Stage::Script,
+            Scheme::Regex { pattern, matches } => {
+                Stage::Regex(Box::new(regex::Engine::new(pattern, *matches)?))
+            }
+        })
+    }
+
+    /// Calls `word` with every word of `text`, which starts at `base` of the whole text.
+    #[inline(always)]
+    fn run(
+        &self,
+        text: &str,
+        base: usize,
+        account: &regex::Account,
+        word: impl FnMut(usize, usize),
+    ) -> Result<()> {
+        match self {
+            Stage::Whole => tile(text, |text, _| text.len(), word),
+            Stage::Whitespace => tile_solid(text, simple::whitespace_end, word),
+            Stage::Gpt2 => tile(text, gpt2::word_end, word),
+            Stage::Cl100k => tile(text, cl100k::word_end, word),
+            Stage::O200k => tile(text, o200k::word_end, word),
+            Stage::Bert => tile_solid(text, simple::bert_end, word),
+            Stage::Metaspace => tile(text, simple::metaspace_end, word),
+            Stage::Punctuation => tile(text, simple::punctuation_end, word),
+            Stage::Digits => tile(text, simple::digit_end, word),
+            Stage::ThreeDigits => tile(text, simple::three_digits_end, word),
+            Stage::Script => script::scan(text, word),
+            Stage::Regex(engine) => return engine.scan(text, base, account, word),
         }
         Ok(())
+    }
+}
+
+/// Words one after the other, from the start of the text to its end.
+#[inline(always)]
+fn tile(text: &str, word_end: impl Fn(&[u8], usize) -> usize, mut word: impl FnMut(usize, usize)) {
+    let text = text.as_bytes();
+    let mut at = 0;
+    while at < text.len() {
+        let end = word_end(text, at);
+        debug_assert!(at < end, "a scanner must move on");
+        word(at, end);
+        at = end;
+    }
+}
+
+/// Words one after the other, with the white space between them dropped.
+#[inline(always)]
+fn tile_solid(
+    text: &str,
+    word_end: impl Fn(&[u8], usize) -> usize,
+    mut word: impl FnMut(usize, usize),
+) {
+    let text = text.as_bytes();
+    let mut at = classes::run(text, 0, SPACE);
+    while at < text.len() {
+        let end = word_end(text, at);
+        debug_assert!(at < end, "a scanner must move on");
+        word(at, end);
+        at = classes::run(text, end, SPACE);
     }
 }

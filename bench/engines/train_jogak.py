@@ -1,0 +1,11 @@
+"""Trains with jogak: `python train_jogak.py CORPUS VOCAB_SIZE`."""
+
+import sys
+
+import jogak
+from common import Stopwatch, from_byte_level, report_training
+
+corpus, vocab_size = sys.argv[1], int(sys.argv[2])
+with Stopwatch() as watch:
+    tokenizer = jogak.train(corpus, jogak.BPE(vocab_size=vocab_size), pretokenizer="gpt2")
+report_training(watch, [from_byte_level(pair) for pair in tokenizer.merges], len(tokenizer))

@@ -1,0 +1,353 @@
+//! The compiled tokenizer, for Python.
+
+use jogak::decode::Decoder;
+use jogak::model::{Bpe, BpeParts, Model, Strategy};
+use jogak::pipeline::{CACHE_LIMIT, Request, Tokenizer};
+use jogak::prepare::{Prepare, SpecialPolicy, Specials};
+use jogak::symbols::{Marker, UNKNOWN, Undraw};
+use jogak::trace::WordRecord;
+use jogak::vocab::Vocab;
+use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
+use pyo3::types::{PyBytes, PyDict, PyList, PyString};
+
+use crate::errors::{raise, to_py};
+use crate::schemes::parse_pretokenizer;
+
+/// A tokenizer, compiled from the plain data of a Spec.
+#[pyclass(frozen, name = "Tokenizer", module = "jogak._core")]
+pub(crate) struct PyTokenizer {
+    core: Tokenizer,
+    /// The text of every id.
+    texts: Vec<Option<String>>,
+}
+
+#[pymethods]
+impl PyTokenizer {
+    /// `model` is `BPEModel` as a dict; `pretokenizer` a list of dicts.
+    #[new]
+    fn new(
+        model: &Bound<'_, PyDict>,
+        pretokenizer: &Bound<'_, PyAny>,
+        special_tokens: Vec<(String, u32)>,
+    ) -> PyResult<Self> {
+        let options = Options(model);
+        let texts: Vec<Option<String>> = options.get("pieces")?;
+        let marker = marker(&options)?;
+        let bytes = options.get::<String>("alphabet")? == "bytes";
+        let prepare = Prepare::new(&parse_pretokenizer(pretokenizer)?).map_err(to_py)?;
+        let undraw = Undraw::default();
+        let mut ordinary = vec![true; texts.len()];
+        special_tokens.iter().for_each(|&(_, id)| ordinary[id as usize] = false);
+        let unknown: Option<String> = options.get("unknown")?;
+        let mut pieces = Vec::with_capacity(texts.len());
+        let mut all = Vec::with_capacity(texts.len());
+        for (id, text) in texts.iter().enumerate() {
+            let text = text.as_deref().unwrap_or_default();
+            let is_unknown = unknown.as_deref() == Some(text);
+            let piece = if bytes && ordinary[id] {
+                undraw.bytes(text).map_err(|character| {
+                    let message = format!(
+                        "piece {id} is {text:?}, where {character:?} stands for no byte; expected \
+                         GPT-2's printable characters"
+                    );
+                    raise("ConfigError", message, &[])
+                })?
+            } else {
+                text.as_bytes().to_vec()
+            };
+            pieces.push(if ordinary[id] && !is_unknown { piece.clone() } else { Vec::new() });
+            all.push(piece);
+        }
+        let find = |wanted: &str| texts.iter().position(|text| text.as_deref() == Some(wanted));
+        let byte_fallback = if options.get("byte_fallback")? {
+            let mut ids = Box::new([0; 256]);
+            for (byte, slot) in ids.iter_mut().enumerate() {
+                let name = format!("<0x{byte:02X}>");
+                let id = find(&name).ok_or_else(|| {
+                    raise("ConfigError", format!("byte fallback needs the piece {name:?}"), &[])
+                })?;
+                *slot = id as u32;
+                pieces[id] = Vec::new();
+            }
+            Some(ids)
+        } else {
+            None
+        };
+        let decoder = Decoder::new(
+            Vocab::new(&all),
+            &special_tokens.iter().map(|&(_, id)| id).collect::<Vec<_>>(),
+            byte_fallback.as_deref(),
+            marker.clone(),
+            prepare.writes_prefix(),
+        );
+        let bpe = Bpe::new(BpeParts {
+            pieces,
+            merges: options.get("merges")?,
+            bytes,
+            marked: !options.get::<bool>("mark_words")?,
+            marker,
+            byte_fallback,
+            unknown: unknown.as_deref().and_then(find).map(|id| id as u32),
+            fuse_unknown: options.get("fuse_unknown")?,
+            strategy: strategy(&options.get::<String>("strategy")?)?,
+            whole_word: options.get("whole_word")?,
+        })
+        .map_err(to_py)?;
+        let specials = Specials::new(&special_tokens).map_err(to_py)?;
+        let core = Tokenizer::new(prepare, specials, Model::Bpe(bpe), decoder, CACHE_LIMIT);
+        Ok(Self { core, texts })
+    }
+
+    /// The ids of one text, as a list.
+    #[pyo3(signature = (text, special, strategy=None, dropout=None))]
+    fn encode<'py>(
+        &self,
+        py: Python<'py>,
+        text: &Bound<'py, PyString>,
+        special: &str,
+        strategy: Option<&str>,
+        dropout: Option<(f64, u64)>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let ids = self.ids(py, text, special, strategy, dropout)?;
+        PyList::new(py, ids)
+    }
+
+    /// The ids of one text, as a numpy array.
+    #[pyo3(signature = (text, special, strategy=None, dropout=None))]
+    fn encode_array<'py>(
+        &self,
+        py: Python<'py>,
+        text: &Bound<'py, PyString>,
+        special: &str,
+        strategy: Option<&str>,
+        dropout: Option<(f64, u64)>,
+    ) -> PyResult<Bound<'py, PyArray1<u32>>> {
+        let ids = self.ids(py, text, special, strategy, dropout)?;
+        Ok(PyArray1::from_vec(py, ids))
+    }
+
+    /// How many ids one text has.
+    #[pyo3(signature = (text, special, strategy=None, dropout=None))]
+    fn count(
+        &self,
+        py: Python<'_>,
+        text: &Bound<'_, PyString>,
+        special: &str,
+        strategy: Option<&str>,
+        dropout: Option<(f64, u64)>,
+    ) -> PyResult<usize> {
+        Ok(self.ids(py, text, special, strategy, dropout)?.len())
+    }
+
+    /// The ids of many texts, with the offset of each.
+    #[pyo3(signature = (texts, special, threads, strategy=None, dropout=None))]
+    #[expect(clippy::type_complexity, reason = "two arrays")]
+    fn encode_batch<'py>(
+        &self,
+        py: Python<'py>,
+        texts: Vec<Bound<'py, PyString>>,
+        special: &str,
+        threads: usize,
+        strategy: Option<&str>,
+        dropout: Option<(f64, u64)>,
+    ) -> PyResult<(Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>)> {
+        let request = request(special, strategy, dropout)?;
+        let texts: Vec<PyBackedStr> = texts
+            .into_iter()
+            .enumerate()
+            .map(|(index, text)| PyBackedStr::try_from(text).map_err(|_| no_utf8(Some(index))))
+            .collect::<PyResult<_>>()?;
+        let batch = py
+            .detach(|| self.core.encode_batch(&texts, &request, threads))
+            .map_err(|(index, error)| in_text(index, to_py(error)))?;
+        Ok((PyArray1::from_vec(py, batch.ids), PyArray1::from_vec(py, batch.offsets)))
+    }
+
+    /// The bytes that ids stand for.
+    fn decode<'py>(
+        &self,
+        py: Python<'py>,
+        ids: &Bound<'py, PyAny>,
+        skip_special: bool,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let array = ids.extract::<PyReadonlyArray1<'py, u32>>();
+        let ids = match &array {
+            Ok(array) => array.as_slice()?.to_vec(),
+            Err(_) => ids.extract::<Vec<u32>>().map_err(|_| {
+                let message =
+                    "ids must be whole numbers from 0 to 4294967295, in a list or an array";
+                raise("DecodeError", message.into(), &[])
+            })?,
+        };
+        let bytes = py.detach(|| self.core.decoder().bytes(&ids, skip_special)).map_err(to_py)?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// All merges as pairs of ids, best first.
+    fn merges(&self) -> Vec<(u32, u32)> {
+        let Model::Bpe(bpe) = self.core.model();
+        bpe.merges().into_iter().map(|(_, left, right)| (left, right)).collect()
+    }
+
+    /// What happened to every word of a text: a list of dicts.
+    #[pyo3(signature = (text, special, strategy=None, dropout=None))]
+    fn explain<'py>(
+        &self,
+        py: Python<'py>,
+        text: &Bound<'py, PyString>,
+        special: &str,
+        strategy: Option<&str>,
+        dropout: Option<(f64, u64)>,
+    ) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let request = request(special, strategy, dropout)?;
+        let text = text.to_str().map_err(|_| no_utf8(None))?;
+        let words = py.detach(|| self.core.explain(text, &request)).map_err(to_py)?;
+        words.into_iter().map(|word| self.word_dict(py, word)).collect()
+    }
+}
+
+impl PyTokenizer {
+    fn ids(
+        &self,
+        py: Python<'_>,
+        text: &Bound<'_, PyString>,
+        special: &str,
+        strategy: Option<&str>,
+        dropout: Option<(f64, u64)>,
+    ) -> PyResult<Vec<u32>> {
+        let request = request(special, strategy, dropout)?;
+        let text = text.to_str().map_err(|_| no_utf8(None))?;
+        let run = || {
+            let mut worker = self.core.worker();
+            let mut ids = Vec::with_capacity(text.len() / 3 + 4);
+            let result = self.core.encode(text, &request, &mut worker, &mut ids);
+            self.core.give_back(worker);
+            result.map(|()| ids)
+        };
+        // Letting go of the interpreter costs more than a short text.
+        if text.len() < 2048 { run() } else { py.detach(run) }.map_err(to_py)
+    }
+
+    fn word_dict<'py>(&self, py: Python<'py>, word: WordRecord) -> PyResult<Bound<'py, PyDict>> {
+        let name = |id: u32| self.texts.get(id as usize).cloned().flatten();
+        let names = |ids: &[u32]| ids.iter().map(|&id| name(id)).collect::<Vec<_>>();
+        let dict = PyDict::new(py);
+        dict.set_item("text", &word.text)?;
+        dict.set_item("span", word.span)?;
+        dict.set_item("special", word.special.is_some())?;
+        dict.set_item("whole", word.whole)?;
+        dict.set_item("symbols", names(&word.symbols))?;
+        dict.set_item("ids", word.pieces.iter().map(|piece| piece.0).collect::<Vec<_>>())?;
+        dict.set_item("tokens", word.pieces.iter().map(|piece| name(piece.0)).collect::<Vec<_>>())?;
+        let spans: Vec<_> = word.pieces.iter().map(|piece| (piece.1, piece.2)).collect();
+        dict.set_item("spans", spans)?;
+        let rank = |left: u32, right: u32| {
+            if left == UNKNOWN || right == UNKNOWN { None } else { self.core.rank(left, right) }
+        };
+        let ranks =
+            |ids: &[u32]| -> Vec<_> { ids.windows(2).map(|pair| rank(pair[0], pair[1])).collect() };
+        let mut last = word.symbols.clone();
+        let mut steps = Vec::new();
+        for step in &word.steps {
+            let entry = PyDict::new(py);
+            entry.set_item("before", names(&step.before))?;
+            entry.set_item("ranks", ranks(&step.before))?;
+            entry.set_item("at", step.at)?;
+            entry.set_item("rank", step.rank)?;
+            entry.set_item("product", step.product.and_then(name))?;
+            steps.push(entry);
+            last.clone_from(&step.before);
+            if let Some(product) = step.product {
+                last[step.at] = product;
+                last.remove(step.at + 1);
+            }
+        }
+        dict.set_item("steps", steps)?;
+        dict.set_item("last", names(&last))?;
+        dict.set_item("last_ranks", ranks(&last))?;
+        let matches: Vec<_> =
+            word.matches.iter().map(|&(id, start, end)| (id.and_then(name), start, end)).collect();
+        dict.set_item("matches", matches)?;
+        Ok(dict)
+    }
+}
+
+/// Options of a model, by name.
+pub(crate) struct Options<'a, 'py>(pub(crate) &'a Bound<'py, PyDict>);
+
+impl<'py> Options<'_, 'py> {
+    pub(crate) fn get<T>(&self, name: &str) -> PyResult<T>
+    where
+        T: for<'a> FromPyObject<'a, 'py, Error: Into<PyErr>>,
+    {
+        let value = self
+            .0
+            .get_item(name)?
+            .ok_or_else(|| raise("ConfigError", format!("option {name:?} is missing"), &[]))?;
+        value.extract().map_err(Into::into)
+    }
+}
+
+/// The marker of a model or a config: options `marker_kind`, `marker_text`, `marker_joined`.
+pub(crate) fn marker(options: &Options<'_, '_>) -> PyResult<Marker> {
+    let kind: String = options.get("marker_kind")?;
+    let text: Option<String> = options.get("marker_text")?;
+    let text = text.unwrap_or_default();
+    Ok(match kind.as_str() {
+        "suffix" => Marker::Suffix { text, joined: options.get("marker_joined")? },
+        "prefix" => Marker::Prefix { text },
+        "continuation" => Marker::Continuation { text },
+        _ => Marker::None,
+    })
+}
+
+fn strategy(name: &str) -> PyResult<Strategy> {
+    match name {
+        "merges" => Ok(Strategy::Merges),
+        "longest-match" => Ok(Strategy::LongestMatch),
+        "longest-first" => Ok(Strategy::LongestFirst),
+        other => {
+            let message = format!(
+                "strategy is {other:?}; expected 'merges', 'longest-match' or 'longest-first'"
+            );
+            Err(raise("ConfigError", message, &[]))
+        }
+    }
+}
+
+fn request(
+    special: &str,
+    strategy_name: Option<&str>,
+    dropout: Option<(f64, u64)>,
+) -> PyResult<Request> {
+    let specials = match special {
+        "text" => SpecialPolicy::Text,
+        "parse" => SpecialPolicy::Parse,
+        "error" => SpecialPolicy::Error,
+        other => {
+            let message = format!("special is {other:?}; expected 'text', 'parse' or 'error'");
+            return Err(raise("ConfigError", message, &[]));
+        }
+    };
+    Ok(Request { strategy: strategy_name.map(strategy).transpose()?, dropout, specials })
+}
+
+fn no_utf8(index: Option<usize>) -> PyErr {
+    let which = index.map_or("the text".to_owned(), |index| format!("text {index}"));
+    let message = format!(
+        "{which} has a surrogate code point (U+D800 to U+DFFF), which is no character; take it out, \
+         or replace it with text.encode('utf-8', 'replace').decode()"
+    );
+    raise("EncodeError", message, &[])
+}
+
+fn in_text(index: usize, error: PyErr) -> PyErr {
+    Python::attach(|py| {
+        let note = format!("in text {index} of the batch");
+        // A note is a service; the error stands without it too (Python 3.10 has none).
+        let _ = error.value(py).call_method1("add_note", (note,));
+        error
+    })
+}

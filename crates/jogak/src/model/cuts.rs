@@ -1,0 +1,201 @@
+//! Places where a word can be cut before it is encoded, because no piece lies across them.
+//!
+//! If no piece of the vocabulary has two characters side by side, then no merge can ever join them, and
+//! the word's pieces are the pieces of both parts. Most neighbours in Chinese and many in Korean are of
+//! this kind, so long words, which are seldom seen twice, fall into short parts that are.
+//!
+//! For every piece, every border between two characters within it is entered: by both characters where
+//! the piece has them whole, else by the last byte of the left or the first byte of the right one. The
+//! entries go into a bit set by hash; a false hit costs a cut, not exactness. Before that, four flags
+//! per character tell which kinds of entries it has at all, and mostly there are none.
+
+use crate::vocab::Vocab;
+
+/// The kinds of entries: are the left and the right character whole in the piece?
+const KINDS: u8 = 4;
+const BITS: u32 = 19;
+
+/// Tells certain cuts; see above.
+#[derive(Debug)]
+pub(crate) struct Cuts {
+    /// For characters below U+10000: bit k says that the character is left in an entry of kind k, bit
+    /// 4 + k that it is right in one.
+    flags: Vec<u8>,
+    entries: Vec<u64>,
+}
+
+/// What is known of one side of a border.
+#[derive(Clone, Copy)]
+enum Side {
+    Whole(char),
+    Byte(u8),
+}
+
+impl Side {
+    fn key(self) -> u32 {
+        match self {
+            Side::Whole(character) => u32::from(character),
+            Side::Byte(byte) => 1 << 24 | u32::from(byte),
+        }
+    }
+}
+
+#[inline]
+fn bit(left: u32, right: u32) -> usize {
+    let key = u64::from(left) << 32 | u64::from(right);
+    (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - BITS)) as usize
+}
+
+/// The last byte of a character in UTF-8.
+#[inline]
+fn last_byte(character: char) -> u8 {
+    let code = u32::from(character);
+    if code < 0x80 { code as u8 } else { 0x80 | (code & 0x3F) as u8 }
+}
+
+/// The first byte of a character in UTF-8.
+#[inline]
+fn first_byte(character: char) -> u8 {
+    let code = u32::from(character);
+    match code {
+        0..0x80 => code as u8,
+        0x80..0x800 => 0xC0 | (code >> 6) as u8,
+        0x800..0x1_0000 => 0xE0 | (code >> 12) as u8,
+        _ => 0xF0 | (code >> 18) as u8,
+    }
+}
+
+impl Cuts {
+    pub(super) fn new(vocab: &Vocab) -> Self {
+        let mut cuts = Self { flags: vec![0; 1 << 16], entries: vec![0; 1 << (BITS - 6)] };
+        // Bytes that are the last of a cut-off left character, or the first of a cut-off right one.
+        let mut by_byte = [0u8; 256];
+        for id in 0..vocab.len() as u32 {
+            let piece = vocab.piece(id).unwrap_or_default();
+            let starts = (1..piece.len()).filter(|&at| piece[at] & 0xC0 != 0x80);
+            for at in starts {
+                let (left, right) = (left_of(&piece[..at]), right_of(&piece[at..]));
+                let place = bit(left.key(), right.key());
+                cuts.entries[place / 64] |= 1 << (place % 64);
+                let kind = match (left, right) {
+                    (Side::Whole(_), Side::Whole(_)) => 0,
+                    (Side::Whole(_), Side::Byte(_)) => 1,
+                    (Side::Byte(_), Side::Whole(_)) => 2,
+                    (Side::Byte(_), Side::Byte(_)) => 3,
+                };
+                for (side, flag) in [(left, 1 << kind), (right, 1 << (kind + KINDS))] {
+                    match side {
+                        Side::Whole(character) => {
+                            if let Some(flags) = cuts.flags.get_mut(character as usize) {
+                                *flags |= flag;
+                            }
+                        }
+                        Side::Byte(byte) => by_byte[usize::from(byte)] |= flag,
+                    }
+                }
+            }
+        }
+        for code in 0..1u32 << 16 {
+            if let Some(character) = char::from_u32(code) {
+                // A byte is a left side as a last byte, and a right side as a first one.
+                cuts.flags[code as usize] |= by_byte[usize::from(last_byte(character))] & 0x0F
+                    | by_byte[usize::from(first_byte(character))] & 0xF0;
+            }
+        }
+        cuts
+    }
+
+    #[inline]
+    fn flags(&self, character: char) -> u8 {
+        self.flags.get(character as usize).copied().unwrap_or(0xFF)
+    }
+
+    /// Whether a piece may lie across the border of two characters whose flags meet in `kinds`.
+    #[cold]
+    fn entered(&self, left: char, right: char, kinds: u8) -> bool {
+        let (last, first) = (Side::Byte(last_byte(left)), Side::Byte(first_byte(right)));
+        let (left, right) = (Side::Whole(left), Side::Whole(right));
+        [(left, right), (left, first), (last, right), (last, first)].into_iter().enumerate().any(
+            |(kind, (left, right))| {
+                let place = bit(left.key(), right.key());
+                kinds >> kind & 1 == 1 && self.entries[place / 64] >> (place % 64) & 1 == 1
+            },
+        )
+    }
+
+    /// Calls `part(start, end)` with the parts of a word, left to right, in bytes of the word.
+    #[inline]
+    pub(crate) fn for_each_part(&self, word: &str, mut part: impl FnMut(usize, usize)) {
+        let mut characters = word.char_indices();
+        let Some((_, mut left)) = characters.next() else { return };
+        let mut left_flags = self.flags(left);
+        let mut start = 0;
+        for (at, right) in characters {
+            let right_flags = self.flags(right);
+            let kinds = left_flags & right_flags >> KINDS;
+            if kinds == 0 || !self.entered(left, right, kinds) {
+                part(start, at);
+                start = at;
+            }
+            (left, left_flags) = (right, right_flags);
+        }
+        part(start, word.len());
+    }
+}
+
+/// The character that `bytes` end with, or its last byte if it begins before them.
+fn left_of(bytes: &[u8]) -> Side {
+    let last = bytes[bytes.len() - 1];
+    for len in 1..=bytes.len().min(4) {
+        if let Ok(text) = std::str::from_utf8(&bytes[bytes.len() - len..])
+            && let Some(character) = text.chars().next()
+        {
+            return Side::Whole(character);
+        }
+    }
+    Side::Byte(last)
+}
+
+/// The character that `bytes` begin with, or its first byte if it ends behind them.
+fn right_of(bytes: &[u8]) -> Side {
+    for len in 1..=bytes.len().min(4) {
+        if let Ok(text) = std::str::from_utf8(&bytes[..len])
+            && let Some(character) = text.chars().next()
+        {
+            return Side::Whole(character);
+        }
+    }
+    Side::Byte(bytes[0])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn first_and_last_bytes_are_those_of_utf8() {
+        for code in (0..0x11_0000).filter_map(char::from_u32) {
+            let mut bytes = [0; 4];
+            let bytes = code.encode_utf8(&mut bytes).as_bytes();
+            assert_eq!(Some(&first_byte(code)), bytes.first());
+            assert_eq!(Some(&last_byte(code)), bytes.last());
+        }
+    }
+
+    #[test]
+    fn cuts_where_no_piece_lies_across() {
+        let pieces: [&[u8]; 5] = ["가나".as_bytes(), b" \xEB", &[0x98, 0xB6], b"ab", &[0x80, b'x']];
+        let cuts = Cuts::new(&Vocab::new(pieces));
+        let parts = |word: &str| {
+            let mut parts = Vec::new();
+            cuts.for_each_part(word, |start, end| parts.push(word[start..end].to_owned()));
+            parts
+        };
+        assert_eq!(parts("가나가"), ["가나", "가"]);
+        // Both 나 and 다 begin with EB; 가 does not.
+        assert_eq!(parts("나 나 가"), ["나", " 나", " ", "가"]);
+        assert_eq!(parts("abba"), ["ab", "b", "a"]);
+        // 각 is EA B0 81, 가 is EA B0 80: its last byte may join an x.
+        assert_eq!(parts("각x가x"), ["각", "x", "가x"]);
+    }
+}

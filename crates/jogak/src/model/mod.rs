@@ -1,0 +1,68 @@
+//! One word + a vocabulary -> ids.
+//!
+//! Rule: sees one word at a time. No I/O; randomness only from a seed passed in.
+
+pub mod bpe;
+pub(crate) mod cuts;
+mod greedy;
+mod merge;
+mod pairs;
+
+pub use bpe::{Bpe, BpeParts, Strategy};
+pub use merge::Merger;
+
+use crate::error::Result;
+use crate::random::SplitMix64;
+
+/// Receives the pieces of words, left to right.
+pub trait Sink {
+    /// Piece `id` stands for the bytes `start..end` of the word; equal for a marker by itself.
+    fn piece(&mut self, id: u32, start: usize, end: usize);
+
+    /// The last piece also stands for the text up to `end` (fused unknown characters).
+    fn extend_last(&mut self, end: usize) {
+        let _ = end;
+    }
+}
+
+impl Sink for Vec<u32> {
+    #[inline]
+    fn piece(&mut self, id: u32, _start: usize, _end: usize) {
+        self.push(id);
+    }
+}
+
+/// How words are to be cut, for one call.
+#[derive(Debug, Clone)]
+pub struct Way {
+    /// Which algorithm.
+    pub strategy: Strategy,
+    /// The probability with which a merge is dropped, 0 for none, and the stream to draw from.
+    pub dropout: Option<(f64, SplitMix64)>,
+}
+
+/// The models, as a closed set.
+#[derive(Debug)]
+pub enum Model {
+    /// Byte pair encoding and the greedy ways over its pieces.
+    Bpe(Bpe),
+}
+
+impl Model {
+    /// Cuts one word into pieces.
+    ///
+    /// # Errors
+    /// [`crate::Error::NotCovered`] if a character has no piece and nothing stands for unknowns.
+    pub fn word<S: Sink, O: crate::observe::WordObserver>(
+        &self,
+        word: &str,
+        way: &mut Way,
+        merger: &mut Merger,
+        sink: &mut S,
+        observer: &mut O,
+    ) -> Result<()> {
+        match self {
+            Model::Bpe(bpe) => bpe.word(word, way, merger, sink, observer),
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Which two pieces merge into which, and how early.
+
+/// "No merge": greater than every rank.
+pub(super) const NO_RANK: u32 = u32::MAX;
+
+#[derive(Debug, Clone, Copy)]
+struct Slot {
+    left: u32,
+    right: u32,
+    /// [`NO_RANK`] marks a free slot.
+    rank: u32,
+    product: u32,
+}
+
+/// (left id, right id) -> (rank, id of the product): open addressing, at most half full, so that a
+/// look-up is one multiplication and mostly one cache line.
+#[derive(Debug, Clone)]
+pub(super) struct PairTable {
+    slots: Vec<Slot>,
+    shift: u32,
+    len: usize,
+}
+
+impl PairTable {
+    pub(super) fn with_capacity(pairs: usize) -> Self {
+        let size = (pairs * 2).next_power_of_two().max(16);
+        let free = Slot { left: 0, right: 0, rank: NO_RANK, product: 0 };
+        Self { slots: vec![free; size], shift: 64 - size.trailing_zeros(), len: 0 }
+    }
+
+    #[inline]
+    fn home(&self, left: u32, right: u32) -> usize {
+        let key = u64::from(left) << 32 | u64::from(right);
+        (key.wrapping_mul(0x9E37_79B9_7F4A_7C15)
+            .rotate_left(32)
+            .wrapping_mul(0xD6E8_FEB8_6659_FD93)
+            >> self.shift) as usize
+    }
+
+    /// Enters a merge unless the pair is there already; false if it was. There must be room.
+    pub(super) fn insert(&mut self, left: u32, right: u32, rank: u32, product: u32) -> bool {
+        debug_assert!(self.len * 2 <= self.slots.len());
+        let mask = self.slots.len() - 1;
+        let mut at = self.home(left, right);
+        while self.slots[at].rank != NO_RANK {
+            if (self.slots[at].left, self.slots[at].right) == (left, right) {
+                return false;
+            }
+            at = (at + 1) & mask;
+        }
+        self.slots[at] = Slot { left, right, rank, product };
+        self.len += 1;
+        true
+    }
+
+    /// The rank and the product of a pair; the rank is [`NO_RANK`] if it does not merge.
+    #[inline]
+    pub(super) fn get(&self, left: u32, right: u32) -> (u32, u32) {
+        let mask = self.slots.len() - 1;
+        let mut at = self.home(left, right);
+        loop {
+            let slot = &self.slots[at & mask];
+            if slot.rank == NO_RANK || (slot.left == left && slot.right == right) {
+                return (slot.rank, slot.product);
+            }
+            at += 1;
+        }
+    }
+
+    /// How many merges there are.
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// All merges as (rank, left, right), by rank.
+    pub(super) fn sorted(&self) -> Vec<(u32, u32, u32)> {
+        let taken = self.slots.iter().filter(|slot| slot.rank != NO_RANK);
+        let mut merges: Vec<_> = taken.map(|slot| (slot.rank, slot.left, slot.right)).collect();
+        merges.sort_unstable();
+        merges
+    }
+
+    #[inline]
+    pub(super) fn rank(&self, left: u32, right: u32) -> u32 {
+        self.get(left, right).0
+    }
+}

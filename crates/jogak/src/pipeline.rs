@@ -1,0 +1,348 @@
+//! prepare -> model -> ids: the tokenizer that runs.
+//!
+//! Rule: composes and decides nothing. A [`Tokenizer`] is immutable and shared between threads; what
+//! changes while encoding lives in a [`Worker`], one for each thread.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::cache::WordTable;
+use crate::decode::Decoder;
+use crate::error::Result;
+use crate::model::{Bpe, Merger, Model, Strategy, Way};
+use crate::observe::Silent;
+use crate::prepare::{Part, Prepare, SpecialPolicy, Specials};
+use crate::random::SplitMix64;
+
+/// How much memory a worker may use to remember words, in bytes.
+pub const CACHE_LIMIT: usize = 64 << 20;
+
+/// A tokenizer, compiled.
+#[derive(Debug)]
+pub struct Tokenizer {
+    prepare: Prepare,
+    specials: Specials,
+    model: Model,
+    decoder: Decoder,
+    cache_limit: usize,
+    /// Workers that nobody uses at the moment. Never waited for: who finds the list taken makes a
+    /// new worker, so that a process forked at the wrong moment does not hang.
+    idle: Mutex<Vec<Worker>>,
+}
+
+/// What one thread needs to encode.
+#[derive(Debug)]
+pub struct Worker {
+    table: WordTable,
+    merger: Merger,
+    prepared: String,
+}
+
+/// How to encode, for one call.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Another strategy than the tokenizer's own.
+    pub strategy: Option<Strategy>,
+    /// The probability with which a merge is dropped, and the seed to draw from.
+    pub dropout: Option<(f64, u64)>,
+    /// What to do with the texts of special tokens.
+    pub specials: SpecialPolicy,
+}
+
+impl Default for Request {
+    fn default() -> Self {
+        Self { strategy: None, dropout: None, specials: SpecialPolicy::Text }
+    }
+}
+
+/// Ids of many texts, one behind the other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Batch {
+    /// All ids.
+    pub ids: Vec<u32>,
+    /// Text `i` has the ids from `offsets[i]` to `offsets[i + 1]`.
+    pub offsets: Vec<i64>,
+}
+
+/// Texts are handed to threads in parts of about this many bytes.
+const PART: usize = 1 << 16;
+
+impl Tokenizer {
+    /// Puts the rooms together.
+    pub fn new(
+        prepare: Prepare,
+        specials: Specials,
+        model: Model,
+        decoder: Decoder,
+        cache_limit: usize,
+    ) -> Self {
+        Self { prepare, specials, model, decoder, cache_limit, idle: Mutex::new(Vec::new()) }
+    }
+
+    /// The way back from ids.
+    pub fn decoder(&self) -> &Decoder {
+        &self.decoder
+    }
+
+    /// The model.
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
+
+    pub(crate) fn prepare(&self) -> &Prepare {
+        &self.prepare
+    }
+
+    pub(crate) fn specials(&self) -> &Specials {
+        &self.specials
+    }
+
+    fn bpe(&self) -> &Bpe {
+        match &self.model {
+            Model::Bpe(bpe) => bpe,
+        }
+    }
+
+    /// The way of a request for the text number `index` of a batch (each has its own stream).
+    pub(crate) fn way(&self, request: &Request, index: u64) -> Way {
+        let stream =
+            |seed: u64| SplitMix64::new(seed.wrapping_add(index.wrapping_mul(0x9E37_79B9)));
+        Way {
+            strategy: request.strategy.unwrap_or(self.bpe().strategy()),
+            dropout: request.dropout.map(|(p, seed)| (p, stream(seed))),
+        }
+    }
+
+    /// A worker, new or used before.
+    pub fn worker(&self) -> Worker {
+        let idle = self.idle.try_lock().ok().and_then(|mut idle| idle.pop());
+        idle.unwrap_or_else(|| {
+            let mut worker = Worker {
+                table: WordTable::new(self.known_words(), self.cache_limit),
+                merger: Merger::default(),
+                prepared: String::new(),
+            };
+            self.teach(&mut worker.table);
+            worker
+        })
+    }
+
+    /// Gives a worker back for others to use.
+    pub fn give_back(&self, worker: Worker) {
+        if let Ok(mut idle) = self.idle.try_lock() {
+            idle.push(worker);
+        }
+    }
+
+    fn known_words(&self) -> usize {
+        if self.bpe().whole_word() { self.bpe().vocab().len() } else { 0 }
+    }
+
+    /// Where words that are pieces are taken whole, the table knows them from the start.
+    fn teach(&self, table: &mut WordTable) {
+        let vocab = self.bpe().vocab();
+        for id in 0..self.known_words() as u32 {
+            // The first of several ids counts; so it is for `Vocab::id`.
+            if let Some(piece) = vocab.piece(id).filter(|piece| vocab.id(piece) == Some(id)) {
+                table.insert(piece, &[id]);
+            }
+        }
+    }
+
+    /// Appends the ids of `text` to `out`.
+    ///
+    /// # Errors
+    /// [`crate::Error::NotCovered`], [`crate::Error::SpecialInText`],
+    /// [`crate::Error::PatternGaveUp`]; `out` then holds part of the answer.
+    pub fn encode(
+        &self,
+        text: &str,
+        request: &Request,
+        worker: &mut Worker,
+        out: &mut Vec<u32>,
+    ) -> Result<()> {
+        self.encode_numbered(text, request, 0, worker, out)
+    }
+
+    fn encode_numbered(
+        &self,
+        text: &str,
+        request: &Request,
+        index: u64,
+        worker: &mut Worker,
+        out: &mut Vec<u32>,
+    ) -> Result<()> {
+        let mut way = self.way(request, index);
+        let remember = way.dropout.is_none() && way.strategy == self.bpe().strategy();
+        self.specials.for_each(text, request.specials, |part| match part {
+            Part::Special(id, ..) => {
+                out.push(id);
+                Ok(())
+            }
+            Part::Text(text, at) if remember => {
+                self.remembered(text, at == 0, &mut way, worker, out)
+            }
+            Part::Text(text, at) => self.plainly(text, at == 0, &mut way, worker, out),
+        })
+    }
+
+    /// Encodes with the worker's memory of words.
+    fn remembered(
+        &self,
+        text: &str,
+        first: bool,
+        way: &mut Way,
+        worker: &mut Worker,
+        out: &mut Vec<u32>,
+    ) -> Result<()> {
+        let Worker { table, merger, prepared } = worker;
+        let text = self.prepare.text(text, first, prepared);
+        let bytes = text.as_bytes();
+        let mut result = Ok(());
+        let mut learn = |table: &mut WordTable, start: usize, end: usize, out: &mut Vec<u32>| {
+            if result.is_err() {
+                return;
+            }
+            let (word, before) = (&text[start..end], out.len());
+            result = self.model.word(word, way, merger, out, &mut Silent);
+            if result.is_ok() {
+                if table.is_full() {
+                    table.clear();
+                    self.teach(table);
+                }
+                table.insert(word.as_bytes(), &out[before..]);
+            }
+        };
+        match self.bpe().cuts() {
+            // A word that begins with other than ASCII goes by its parts.
+            Some(cuts) => self.prepare.pretokenizer().for_each(text, |start, end| {
+                if bytes[start] < 0x80 && bytes.get(start + 1).is_none_or(|&byte| byte < 0x80) {
+                    if !table.get(bytes, start, end, out) {
+                        learn(table, start, end, out);
+                    }
+                    return;
+                }
+                cuts.for_each_part(&text[start..end], |from, to| {
+                    if !table.get(bytes, start + from, start + to, out) {
+                        learn(table, start + from, start + to, out);
+                    }
+                });
+            }),
+            None => self.prepare.pretokenizer().for_each(text, |start, end| {
+                if !table.get(bytes, start, end, out) {
+                    learn(table, start, end, out);
+                }
+            }),
+        }?;
+        result
+    }
+
+    fn plainly(
+        &self,
+        text: &str,
+        first: bool,
+        way: &mut Way,
+        worker: &mut Worker,
+        out: &mut Vec<u32>,
+    ) -> Result<()> {
+        let Worker { merger, prepared, .. } = worker;
+        let text = self.prepare.text(text, first, prepared);
+        let mut result = Ok(());
+        self.prepare.pretokenizer().for_each(text, |start, end| {
+            if result.is_ok() {
+                result = self.model.word(&text[start..end], way, merger, out, &mut Silent);
+            }
+        })?;
+        result
+    }
+
+    /// Encodes many texts on up to `threads` threads. The answer does not depend on their number.
+    ///
+    /// # Errors
+    /// As [`Tokenizer::encode`], with the number of the first text that has one.
+    pub fn encode_batch<T: AsRef<str> + Sync>(
+        &self,
+        texts: &[T],
+        request: &Request,
+        threads: usize,
+    ) -> std::result::Result<Batch, (usize, crate::Error)> {
+        let parts = parts(texts);
+        let next = AtomicUsize::new(0);
+        let run = || {
+            let mut worker = self.worker();
+            let mut done = Vec::new();
+            loop {
+                let part = next.fetch_add(1, Ordering::Relaxed);
+                let Some(range) = parts.get(part) else { break };
+                done.push((part, self.encode_part(texts, range.clone(), request, &mut worker)));
+            }
+            self.give_back(worker);
+            done
+        };
+        let mut done: Vec<(usize, PartResult)> = if threads.min(parts.len()) <= 1 {
+            run()
+        } else {
+            std::thread::scope(|scope| {
+                let others: Vec<_> =
+                    (1..threads.min(parts.len())).map(|_| scope.spawn(run)).collect();
+                let mut done = run();
+                for other in others {
+                    match other.join() {
+                        Ok(more) => done.extend(more),
+                        Err(panic) => std::panic::resume_unwind(panic),
+                    }
+                }
+                done
+            })
+        };
+        done.sort_unstable_by_key(|(part, _)| *part);
+        let mut batch = Batch { ids: Vec::new(), offsets: Vec::with_capacity(texts.len() + 1) };
+        batch.offsets.push(0);
+        for (number, (_, result)) in done.into_iter().enumerate() {
+            let (ids, ends) = result?;
+            let base = batch.ids.len();
+            batch.offsets.extend(ends.iter().map(|end| (base + end) as i64));
+            if number == 0 {
+                batch.ids = ids;
+            } else {
+                batch.ids.extend_from_slice(&ids);
+            }
+        }
+        Ok(batch)
+    }
+
+    fn encode_part<T: AsRef<str>>(
+        &self,
+        texts: &[T],
+        range: std::ops::Range<usize>,
+        request: &Request,
+        worker: &mut Worker,
+    ) -> PartResult {
+        let mut ids = Vec::new();
+        let mut ends = Vec::with_capacity(range.len());
+        for index in range {
+            let text = texts[index].as_ref();
+            self.encode_numbered(text, request, index as u64, worker, &mut ids)
+                .map_err(|error| (index, error))?;
+            ends.push(ids.len());
+        }
+        Ok((ids, ends))
+    }
+}
+
+/// Ids, and where each text ends in them; or the text with an error, and the error.
+type PartResult = std::result::Result<(Vec<u32>, Vec<usize>), (usize, crate::Error)>;
+
+/// Cuts a list of texts into ranges of about [`PART`] bytes.
+fn parts<T: AsRef<str>>(texts: &[T]) -> Vec<std::ops::Range<usize>> {
+    let mut parts = Vec::new();
+    let (mut from, mut bytes) = (0, 0);
+    for (index, text) in texts.iter().enumerate() {
+        bytes += text.as_ref().len();
+        if bytes >= PART || index + 1 == texts.len() {
+            parts.push(from..index + 1);
+            (from, bytes) = (index + 1, 0);
+        }
+    }
+    parts
+}

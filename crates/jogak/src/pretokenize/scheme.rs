@@ -1,0 +1,193 @@
+//! The ways to cut a text, by name, and the pattern each named one equals.
+//!
+//! Adding a named scheme: a variant here with its doc, a row in `NAMED` and in
+//! [`Scheme::pattern`]; a scanner in the file of its family with the rule in words; an arm in
+//! `run` (mod.rs). The law tests find it through [`Scheme::NAMED`] and hold it to its pattern.
+
+/// One way to cut a text into words.
+///
+/// A scheme with a [pattern](Scheme::pattern) cuts exactly as that regular expression does when it
+/// is applied again and again from left to right: the matches are the words.
+///
+/// ```
+/// use jogak::pretokenize::{Pretokenizer, Scheme};
+///
+/// let words = |scheme: Scheme, text: &'static str| -> jogak::Result<Vec<&'static str>> {
+///     let mut words = Vec::new();
+///     Pretokenizer::new(&[scheme])?.for_each(text, |start, end| words.push(&text[start..end]))?;
+///     Ok(words)
+/// };
+/// assert_eq!(words(Scheme::Gpt2, "I'll pay $12345")?, ["I", "'ll", " pay", " $", "12345"]);
+/// assert_eq!(words(Scheme::Cl100k, "I'll pay $12345")?, ["I", "'ll", " pay", " $", "123", "45"]);
+/// assert_eq!(words(Scheme::O200k, "I'll pay $12345")?, ["I'll", " pay", " $", "123", "45"]);
+/// assert_eq!(words(Scheme::Bert, "I'll pay $12345")?, ["I", "'", "ll", "pay", "$", "12345"]);
+/// # Ok::<(), jogak::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Scheme {
+    /// The whole text is one word (an empty text has none).
+    None,
+    /// Words between Unicode `White_Space`, which is dropped.
+    Whitespace,
+    /// GPT-2 (Radford et al. 2019): English contractions, then runs of letters, of numbers and of
+    /// other characters, each with one space before it if there is one.
+    Gpt2,
+    /// cl100k_base of tiktoken: contractions in any case, letters with any one character before
+    /// them, numbers in threes from the left, symbols with the line ends after them.
+    Cl100k,
+    /// o200k_base of tiktoken: as cl100k, but capitals start a new word after small letters, marks
+    /// belong to letters, and a contraction stays with its word.
+    O200k,
+    /// BERT (Devlin et al. 2019): white space is dropped, every punctuation character is its own
+    /// word. Punctuation is ASCII punctuation (symbols like `$` and `^` too) and `\p{P}`.
+    ///
+    /// This is the cut alone: putting spaces around Chinese characters, lower case and the removal
+    /// of accents are BERT's normalization and come before.
+    Bert,
+    /// Cut before every `▁` (U+2581). The spaces have been replaced by `▁` before.
+    Metaspace,
+    /// Every punctuation character is its own word, and so is what stands between two of them.
+    /// Punctuation as in [`Scheme::Bert`].
+    Punctuation,
+    /// Numbers (`\p{N}`: digits of all scripts, Roman numerals, fractions) are cut off from the
+    /// rest, in groups from the left.
+    Digits {
+        /// Largest number of characters in a group: 1 or 3.
+        group: u8,
+    },
+    /// Cut where the Unicode script changes. It has no pattern; the rule:
+    ///
+    /// 1. Hiragana, Katakana and `ー` (U+30FC) count as Han, so that Japanese is not cut to pieces.
+    /// 2. A character of no script of its own (Common, Inherited, unknown: digits, punctuation,
+    ///    combining marks, emoji) belongs to the character before it; at the start of a text, to
+    ///    the first that has a script.
+    /// 3. Spaces (U+0020) and `▁` right before the character that changes the script go with it.
+    ///
+    /// SentencePiece's training and the `UnicodeScripts` of HF tokenizers share rule 1, but there
+    /// Common is a script by itself (`Yes.` is two words) and a space stays with what precedes it.
+    /// Here it takes a change between two real scripts to cut, and a space opens a word as in the
+    /// other schemes; [`Scheme::Punctuation`] and [`Scheme::Digits`] cut the rest where wanted.
+    Script,
+    /// Any regular expression, in the syntax of the `fancy-regex` crate (look-around, possessive
+    /// repeats and back references included).
+    Regex {
+        /// The regular expression.
+        pattern: String,
+        /// What its matches are.
+        matches: Matches,
+    },
+}
+
+/// What the matches of a [`Scheme::Regex`] are.
+///
+/// An empty match has no text; under `Isolated` and `Removed` it still cuts where it stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Matches {
+    /// Words, and so are the gaps between them: nothing is lost.
+    Isolated,
+    /// Separators: dropped, the gaps are the words.
+    Removed,
+    /// The only words: the gaps are dropped.
+    Only,
+}
+
+/// ASCII punctuation and `\p{P}`, for use inside brackets.
+macro_rules! punctuation {
+    () => {
+        r"!-/:-@\[-`{-~\p{P}"
+    };
+}
+
+impl Scheme {
+    /// Every scheme that has a name, with it.
+    pub const NAMED: [(&'static str, Scheme); 11] = [
+        ("none", Scheme::None),
+        ("whitespace", Scheme::Whitespace),
+        ("gpt2", Scheme::Gpt2),
+        ("cl100k", Scheme::Cl100k),
+        ("o200k", Scheme::O200k),
+        ("bert", Scheme::Bert),
+        ("metaspace", Scheme::Metaspace),
+        ("punctuation", Scheme::Punctuation),
+        ("digits", Scheme::Digits { group: 1 }),
+        ("digits-3", Scheme::Digits { group: 3 }),
+        ("script", Scheme::Script),
+    ];
+
+    /// The scheme called `name`, or `None` if there is none.
+    ///
+    /// ```
+    /// use jogak::pretokenize::Scheme;
+    /// assert_eq!(Scheme::from_name("digits-3"), Some(Scheme::Digits { group: 3 }));
+    /// assert_eq!(Scheme::from_name("gpt-2"), None);
+    /// ```
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Scheme> {
+        Self::NAMED.into_iter().find(|(other, _)| *other == name).map(|(_, scheme)| scheme)
+    }
+
+    /// The name, or `None` for a [`Scheme::Regex`].
+    #[must_use]
+    pub fn name(&self) -> Option<&'static str> {
+        Self::NAMED.into_iter().find(|(_, other)| other == self).map(|(name, _)| name)
+    }
+
+    /// The regular expression (for `fancy-regex`) whose successive matches are the words of this
+    /// scheme. `None` for [`Scheme::Script`], which no expression says, and for [`Scheme::Regex`],
+    /// which has its own.
+    ///
+    /// The patterns of cl100k and o200k are those of tiktoken, that of GPT-2 is OpenAI's release
+    /// with the contractions gathered in one group.
+    ///
+    /// ```
+    /// use jogak::pretokenize::Scheme;
+    /// assert_eq!(Scheme::Whitespace.pattern(), Some(r"\S+"));
+    /// assert_eq!(Scheme::Script.pattern(), None);
+    /// ```
+    #[must_use]
+    pub fn pattern(&self) -> Option<&'static str> {
+        Some(match self {
+            Scheme::None => r"(?s:.+)",
+            Scheme::Whitespace => r"\S+",
+            Scheme::Gpt2 => {
+                r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+            }
+            Scheme::Cl100k => concat!(
+                r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+",
+                r"| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s",
+            ),
+            Scheme::O200k => concat!(
+                r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+",
+                r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
+                r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*",
+                r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
+                r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+            ),
+            Scheme::Bert => {
+                concat!("[", punctuation!(), r"]|[^\s", punctuation!(), "]+")
+            }
+            Scheme::Metaspace => "▁[^▁]*|[^▁]+",
+            Scheme::Punctuation => concat!("[", punctuation!(), "]|[^", punctuation!(), "]+"),
+            Scheme::Digits { group: 1 } => r"\p{N}|\P{N}+",
+            Scheme::Digits { .. } => r"\p{N}{1,3}|\P{N}+",
+            Scheme::Script | Scheme::Regex { .. } => return None,
+        })
+    }
+
+    /// Whether the words of any text, put together, are the text: nothing is dropped.
+    #[must_use]
+    pub fn is_lossless(&self) -> bool {
+        match self {
+            Scheme::Whitespace | Scheme::Bert => false,
+            Scheme::Regex { matches, .. } => *matches == Matches::Isolated,
+            Scheme::None
+            | Scheme::Gpt2
+            | Scheme::Cl100k
+            | Scheme::O200k
+            | Scheme::Metaspace
+            | Scheme::Punctuation
+            | Scheme::Digits { .. }
+            | Scheme::Script => true,
+        }
+    }
+}

@@ -1,0 +1,310 @@
+//! How a word becomes its first symbols: the base alphabet and the border marker.
+//!
+//! Rule: training and encoding cut words with the same [`Symbols`], so that they can never differ.
+//!
+//! ```text
+//! word "low"   none          l o w
+//!              suffix own    l o w </w>          (Sennrich et al. 2016)
+//!              suffix joined l o w</w>           (subword-nmt 0.2, HF's end_of_word_suffix)
+//!              prefix        ▁ l o w             (SentencePiece)
+//!              continuation  l ##o ##w           (BERT)
+//!              bytes         6C 6F 77            (GPT-2)
+//! ```
+
+use rustc_hash::FxHashMap;
+
+/// Stands where a character is outside the alphabet; it is never part of a pair.
+pub const UNKNOWN: u32 = u32::MAX - 2;
+
+/// How a word's border is written into its symbols.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Marker {
+    /// Not at all.
+    None,
+    /// A text behind the last character, as a symbol of its own or glued to that character.
+    Suffix {
+        /// The text, such as `</w>`.
+        text: String,
+        /// Glued to the last character rather than a symbol of its own.
+        joined: bool,
+    },
+    /// A text before the first character, as a symbol of its own.
+    Prefix {
+        /// The text, such as `▁`.
+        text: String,
+    },
+    /// A text glued to every character but the first.
+    Continuation {
+        /// The text, such as `##`.
+        text: String,
+    },
+}
+
+impl Marker {
+    /// The text that a merge strips from its right part (`a` + `##b` = `ab`), or nothing.
+    pub fn stripped(&self) -> &str {
+        match self {
+            Marker::Continuation { text } => text,
+            _ => "",
+        }
+    }
+}
+
+/// The form in which a character stands in a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Form {
+    /// As it is.
+    Plain,
+    /// With the marker glued to it.
+    Marked,
+}
+
+/// Cuts words into symbol ids.
+#[derive(Debug, Clone)]
+pub enum Symbols {
+    /// Every byte is a symbol.
+    Bytes {
+        /// Byte -> id.
+        ids: Box<[u32; 256]>,
+    },
+    /// Every character is a symbol.
+    Chars(CharSymbols),
+}
+
+/// The alphabet of characters, with the marker written in.
+#[derive(Debug, Clone)]
+pub struct CharSymbols {
+    /// How the border is written; [`Marker::None`] where the words already carry it.
+    marker: Marker,
+    /// ASCII characters as they are -> id, or [`UNKNOWN`].
+    ascii: Box<[u32; 128]>,
+    /// All other characters as they are -> id.
+    plain: FxHashMap<char, u32>,
+    /// Characters with the marker glued to them -> id.
+    marked: FxHashMap<char, u32>,
+    /// The id of the marker as a symbol of its own, or [`UNKNOWN`].
+    own: u32,
+}
+
+/// One symbol of a word: its id, and the bytes of the word that it stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Symbol {
+    /// The id, or [`UNKNOWN`].
+    pub id: u32,
+    /// Where the symbol's text starts in the word, in bytes.
+    pub start: usize,
+    /// Where it ends; equal to `start` for a marker that is a symbol of its own.
+    pub end: usize,
+}
+
+impl Symbols {
+    /// Symbols that are bytes; `ids[b]` is the id of byte `b`.
+    pub fn bytes(ids: [u32; 256]) -> Self {
+        Symbols::Bytes { ids: Box::new(ids) }
+    }
+
+    /// Symbols that are characters. `id_of` tells the id of a text, or None where it is no symbol;
+    /// it is asked for every given character in each form and for the marker.
+    pub fn chars(
+        marker: Marker,
+        characters: impl Iterator<Item = char>,
+        mut id_of: impl FnMut(&str) -> Option<u32>,
+    ) -> Self {
+        let mut symbols = CharSymbols {
+            ascii: Box::new([UNKNOWN; 128]),
+            plain: FxHashMap::default(),
+            marked: FxHashMap::default(),
+            own: UNKNOWN,
+            marker,
+        };
+        let mut text = String::new();
+        for character in characters {
+            text.clear();
+            text.push(character);
+            if let Some(id) = id_of(&text) {
+                if character.is_ascii() {
+                    symbols.ascii[character as usize] = id;
+                } else {
+                    symbols.plain.insert(character, id);
+                }
+            }
+            if symbols.marker.write(character, Form::Marked, &mut text)
+                && let Some(id) = id_of(&text)
+            {
+                symbols.marked.insert(character, id);
+            }
+        }
+        if let Some(own) = symbols.marker.own() {
+            symbols.own = id_of(own).unwrap_or(UNKNOWN);
+        }
+        Symbols::Chars(symbols)
+    }
+
+    /// Calls `emit` for every symbol of `word`, left to right. Cost: linear in the word.
+    #[inline]
+    pub fn for_each(&self, word: &str, mut emit: impl FnMut(Symbol)) {
+        match self {
+            Symbols::Bytes { ids } => {
+                for (start, &byte) in word.as_bytes().iter().enumerate() {
+                    emit(Symbol { id: ids[usize::from(byte)], start, end: start + 1 });
+                }
+            }
+            Symbols::Chars(chars) => chars.for_each(word, emit),
+        }
+    }
+}
+
+impl CharSymbols {
+    #[inline]
+    fn id(&self, character: char, form: Form) -> u32 {
+        match form {
+            Form::Plain if character.is_ascii() => self.ascii[character as usize],
+            Form::Plain => self.plain.get(&character).copied().unwrap_or(UNKNOWN),
+            Form::Marked => self.marked.get(&character).copied().unwrap_or(UNKNOWN),
+        }
+    }
+
+    #[inline]
+    fn for_each(&self, word: &str, mut emit: impl FnMut(Symbol)) {
+        if matches!(self.marker, Marker::Prefix { .. }) && !word.is_empty() {
+            emit(Symbol { id: self.own, start: 0, end: 0 });
+        }
+        let mut rest = word.chars();
+        let mut start = 0;
+        while let Some(character) = rest.next() {
+            let end = word.len() - rest.as_str().len();
+            let form = self.marker.form(start == 0, end == word.len());
+            emit(Symbol { id: self.id(character, form), start, end });
+            start = end;
+        }
+        if matches!(self.marker, Marker::Suffix { joined: false, .. }) && !word.is_empty() {
+            emit(Symbol { id: self.own, start, end: start });
+        }
+    }
+}
+
+impl Marker {
+    /// The form of a character that is the first or the last of its word, or neither.
+    #[inline]
+    pub fn form(&self, first: bool, last: bool) -> Form {
+        match self {
+            Marker::Suffix { joined: true, .. } if last => Form::Marked,
+            Marker::Continuation { .. } if !first => Form::Marked,
+            _ => Form::Plain,
+        }
+    }
+
+    /// The marker's text where it is a symbol of its own.
+    pub fn own(&self) -> Option<&str> {
+        match self {
+            Marker::Suffix { text, joined: false } | Marker::Prefix { text } => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Writes `character` in `form` to `text`; false if the marker knows no such form.
+    pub fn write(&self, character: char, form: Form, text: &mut String) -> bool {
+        text.clear();
+        match (form, self) {
+            (Form::Plain, _) => text.push(character),
+            (Form::Marked, Marker::Suffix { text: mark, joined: true }) => {
+                text.push(character);
+                text.push_str(mark);
+            }
+            (Form::Marked, Marker::Continuation { text: mark }) => {
+                text.push_str(mark);
+                text.push(character);
+            }
+            _ => return false,
+        }
+        true
+    }
+}
+
+/// The 256 bytes in the order of GPT-2's printable characters: first those that are printable
+/// themselves (33-126, 161-172, 174-255), then the others. HF tokenizers number them so.
+///
+/// ```
+/// let order = jogak::symbols::byte_order();
+/// assert_eq!(order[0], b'!');
+/// assert_eq!(order[220], b' ');
+/// ```
+pub fn byte_order() -> [u8; 256] {
+    let printable = |byte: &u8| matches!(byte, 33..=126 | 161..=172 | 174..=255);
+    let mut order = [0; 256];
+    let first = (0..=255u8).filter(printable);
+    let rest = (0..=255u8).filter(|byte| !printable(byte));
+    for (slot, byte) in order.iter_mut().zip(first.chain(rest)) {
+        *slot = byte;
+    }
+    order
+}
+
+/// The printable character of every byte, GPT-2's way: printable bytes are themselves, the others are
+/// numbered from U+0100 on.
+fn printable() -> [char; 256] {
+    let mut characters = ['\0'; 256];
+    let mut other = '\u{100}'..;
+    for (place, byte) in byte_order().into_iter().enumerate() {
+        let own = char::from(byte);
+        characters[usize::from(byte)] = if place < 188 { own } else { other.next().unwrap_or(own) };
+    }
+    characters
+}
+
+/// Bytes as GPT-2 draws them.
+///
+/// ```
+/// assert_eq!(jogak::symbols::draw(" 밥".as_bytes()), "Ġë°¥");
+/// ```
+pub fn draw(bytes: &[u8]) -> String {
+    let characters = printable();
+    bytes.iter().map(|&byte| characters[usize::from(byte)]).collect()
+}
+
+/// The bytes of texts that were drawn by [`draw`].
+#[derive(Debug)]
+pub struct Undraw(FxHashMap<char, u8>);
+
+impl Default for Undraw {
+    fn default() -> Self {
+        Self(printable().into_iter().zip(0..=255).collect())
+    }
+}
+
+impl Undraw {
+    /// The bytes of a drawn text; the first character that stands for no byte, if there is one.
+    pub fn bytes(&self, text: &str) -> Result<Vec<u8>, char> {
+        text.chars().map(|character| self.0.get(&character).copied().ok_or(character)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cut(marker: Marker, word: &str) -> Vec<String> {
+        let mut texts = Vec::new();
+        let symbols = Symbols::chars(marker, word.chars(), |text| {
+            texts.push(text.to_owned());
+            u32::try_from(texts.len() - 1).ok()
+        });
+        let mut out = Vec::new();
+        symbols.for_each(word, |symbol| out.push(texts[symbol.id as usize].clone()));
+        out
+    }
+
+    #[test]
+    fn every_marker_is_written_as_its_users_write_it() {
+        let text = |t: &str| t.to_owned();
+        assert_eq!(cut(Marker::None, "low"), ["l", "o", "w"]);
+        let own = Marker::Suffix { text: text("</w>"), joined: false };
+        assert_eq!(cut(own, "low"), ["l", "o", "w", "</w>"]);
+        let joined = Marker::Suffix { text: text("</w>"), joined: true };
+        assert_eq!(cut(joined.clone(), "low"), ["l", "o", "w</w>"]);
+        assert_eq!(cut(joined, "a"), ["a</w>"]);
+        assert_eq!(cut(Marker::Prefix { text: text("▁") }, "low"), ["▁", "l", "o", "w"]);
+        let continuation = Marker::Continuation { text: text("##") };
+        assert_eq!(cut(continuation, "계란밥"), ["계", "##란", "##밥"]);
+    }
+}

@@ -1,0 +1,161 @@
+//! The base alphabet of a corpus: which symbols words are made of before the first merge.
+
+use rustc_hash::FxHashMap;
+
+use crate::symbols::{Form, Marker, Symbols, byte_order};
+
+/// Which characters of a corpus are kept.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum AlphabetLimit {
+    /// All of them.
+    All,
+    /// The most frequent ones, this many (ties: smaller code point).
+    Size(usize),
+    /// The most frequent ones that together make up this share (0 to 1) of all characters.
+    Coverage(f64),
+}
+
+/// The symbols before the first merge, in the order of their ids.
+#[derive(Debug, Clone)]
+pub struct Alphabet {
+    /// The bytes of every symbol, marker included.
+    pub texts: Vec<Vec<u8>>,
+    /// The length of every symbol in characters (bytes for an alphabet of bytes), marker left out.
+    pub lengths: Vec<u32>,
+    /// Cuts words into these symbols.
+    pub symbols: Symbols,
+    /// How many distinct characters the corpus has that the limit left out.
+    pub left_out: usize,
+}
+
+impl Alphabet {
+    /// The 256 bytes, in the order of GPT-2's printable characters.
+    pub fn bytes() -> Self {
+        let order = byte_order();
+        let mut ids = [0; 256];
+        for (id, &byte) in (0u32..).zip(&order) {
+            ids[usize::from(byte)] = id;
+        }
+        Self {
+            texts: order.iter().map(|&byte| vec![byte]).collect(),
+            lengths: vec![1; 256],
+            symbols: Symbols::bytes(ids),
+            left_out: 0,
+        }
+    }
+
+    /// The characters of `words`: first all plain texts, then all that carry the marker, each part
+    /// sorted by text.
+    pub fn chars<'a>(
+        words: impl Iterator<Item = (&'a str, u64)>,
+        marker: &Marker,
+        limit: AlphabetLimit,
+    ) -> Self {
+        let mut counts: FxHashMap<char, u128> = FxHashMap::default();
+        let mut forms: FxHashMap<(char, Form), ()> = FxHashMap::default();
+        let mut any = false;
+        for (word, count) in words {
+            let mut rest = word.chars();
+            let mut first = true;
+            while let Some(character) = rest.next() {
+                let form = marker.form(first, rest.as_str().is_empty());
+                first = false;
+                any = true;
+                *counts.entry(character).or_insert(0) += u128::from(count);
+                forms.insert((character, form), ());
+            }
+        }
+        let kept =
+            limit.apply(counts.iter().map(|(&character, &count)| (character, count)).collect());
+        let mut text = String::new();
+        let mut entries: Vec<(Form, Vec<u8>, u32)> = Vec::new();
+        for &character in kept.keys() {
+            for form in [Form::Plain, Form::Marked] {
+                if forms.contains_key(&(character, form))
+                    && marker.write(character, form, &mut text)
+                {
+                    entries.push((form, text.clone().into_bytes(), 1));
+                }
+            }
+        }
+        if let Some(own) = marker.own().filter(|_| any) {
+            entries.push((Form::Marked, own.as_bytes().to_vec(), 0));
+        }
+        entries.sort();
+        // A character may look like the marker; it then is the marker.
+        entries.dedup_by(|next, before| next.1 == before.1);
+        let index: FxHashMap<&[u8], u32> =
+            entries.iter().zip(0u32..).map(|((_, text, _), id)| (text.as_slice(), id)).collect();
+        let mut characters: Vec<char> = kept.keys().copied().collect();
+        characters.sort_unstable();
+        let symbols = Symbols::chars(marker.clone(), characters.into_iter(), |text| {
+            index.get(text.as_bytes()).copied()
+        });
+        Self {
+            lengths: entries.iter().map(|entry| entry.2).collect(),
+            left_out: counts.len() - kept.len(),
+            symbols,
+            texts: entries.into_iter().map(|entry| entry.1).collect(),
+        }
+    }
+
+    /// How many symbols there are.
+    pub fn len(&self) -> usize {
+        self.texts.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.texts.is_empty()
+    }
+}
+
+impl AlphabetLimit {
+    fn apply(self, mut counts: Vec<(char, u128)>) -> FxHashMap<char, ()> {
+        counts.sort_unstable_by_key(|&(character, count)| (std::cmp::Reverse(count), character));
+        let keep = match self {
+            AlphabetLimit::All => counts.len(),
+            AlphabetLimit::Size(size) => size.min(counts.len()),
+            AlphabetLimit::Coverage(share) => {
+                let total: u128 = counts.iter().map(|&(_, count)| count).sum();
+                let mut covered = 0u128;
+                counts
+                    .iter()
+                    .position(|&(_, count)| {
+                        let enough = covered as f64 / total as f64 >= share;
+                        covered += count;
+                        enough
+                    })
+                    .unwrap_or(counts.len())
+            }
+        };
+        counts[..keep].iter().map(|&(character, _)| (character, ())).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(marker: &Marker, limit: AlphabetLimit) -> Vec<String> {
+        let words = [("low", 5), ("lower", 2)];
+        let alphabet = Alphabet::chars(words.into_iter(), marker, limit);
+        alphabet.texts.into_iter().map(|text| String::from_utf8(text).unwrap_or_default()).collect()
+    }
+
+    #[test]
+    fn plain_texts_come_before_marked_ones() {
+        let suffix = Marker::Suffix { text: "</w>".into(), joined: false };
+        assert_eq!(texts(&suffix, AlphabetLimit::All), ["e", "l", "o", "r", "w", "</w>"]);
+        let joined = Marker::Suffix { text: "</w>".into(), joined: true };
+        assert_eq!(texts(&joined, AlphabetLimit::All), ["e", "l", "o", "w", "r</w>", "w</w>"]);
+    }
+
+    #[test]
+    fn limits_keep_the_most_frequent() {
+        assert_eq!(texts(&Marker::None, AlphabetLimit::Size(2)), ["l", "o"]);
+        assert_eq!(texts(&Marker::None, AlphabetLimit::Coverage(1.0)).len(), 5);
+        // l, o, w stand for 21 of 25 characters.
+        assert_eq!(texts(&Marker::None, AlphabetLimit::Coverage(0.84)), ["l", "o", "w"]);
+    }
+}

@@ -1,0 +1,171 @@
+//! All words of a corpus in one array, where merging is two writes and no word is ever scanned.
+//!
+//! Every symbol of the start alphabet owns one slot; a `BORDER` slot stands between words. A symbol
+//! that spans many slots writes its id to its first and its last one and leaves the rest `INSIDE`:
+//!
+//! ```text
+//! l o w _ l o w e r _        after (l,o): lo lo w _ lo lo w e r _
+//!                            after (lo,w): low . low _ low . low e r _
+//! ```
+//!
+//! So the symbol right of one that starts at `p` starts at `p + width`, and the one left of it ends
+//! at `p - 1`: no links, no shifting, one cache line.
+
+use crate::error::{Error, Result};
+use crate::symbols::UNKNOWN;
+
+/// Between words.
+pub(super) const BORDER: u32 = u32::MAX;
+/// A slot that lies within a symbol.
+const INSIDE: u32 = u32::MAX - 1;
+/// Slots from here on hold no symbol that could be part of a pair.
+const NO_SYMBOL: u32 = UNKNOWN;
+
+/// Words as slots, and the count of each.
+#[derive(Debug)]
+pub(super) struct Arena {
+    slots: Vec<u32>,
+    /// Neighbouring words of the same count, as (end position, count). Words come sorted by count,
+    /// so there are few and finding the weight of a position seldom looks further than one.
+    runs: Vec<(u32, u64)>,
+    /// For every block of 64 positions, the run that its first position lies in.
+    blocks: Vec<u32>,
+}
+
+impl Arena {
+    pub(super) fn new() -> Self {
+        // A border in front, so that every position has a left neighbour.
+        Self { slots: vec![BORDER], runs: Vec::new(), blocks: Vec::new() }
+    }
+
+    /// Appends a symbol of the word that is being written.
+    #[inline]
+    pub(super) fn push(&mut self, symbol: u32) {
+        self.slots.push(symbol);
+    }
+
+    /// Ends the word that was being written.
+    pub(super) fn end_word(&mut self, count: u64) -> Result<()> {
+        self.slots.push(BORDER);
+        let end = u32::try_from(self.slots.len()).map_err(|_| Error::TooLarge {
+            what: "the table of word symbols",
+            size: self.slots.len() as u64,
+            limit: u64::from(u32::MAX),
+        })?;
+        match self.runs.last_mut() {
+            Some(run) if run.1 == count => run.0 = end,
+            _ => self.runs.push((end, count)),
+        }
+        Ok(())
+    }
+
+    /// Must be called once, after the last word.
+    pub(super) fn finish(&mut self) {
+        self.slots.shrink_to_fit();
+        let mut run = 0u32;
+        self.blocks = (0..self.slots.len())
+            .step_by(64)
+            .map(|position| {
+                while self.runs.get(run as usize).is_some_and(|&(end, _)| end as usize <= position)
+                {
+                    run += 1;
+                }
+                run
+            })
+            .collect();
+    }
+
+    /// Number of slots.
+    pub(super) fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// The slot at `position`.
+    #[inline]
+    pub(super) fn slot(&self, position: usize) -> u32 {
+        self.slots[position]
+    }
+
+    /// Whether a slot's value is a symbol that can be part of a pair.
+    #[inline]
+    pub(super) fn is_symbol(slot: u32) -> bool {
+        slot < NO_SYMBOL
+    }
+
+    /// Whether `left` starts at `position` with `right` behind it.
+    #[inline]
+    pub(super) fn holds(&self, position: u32, left: u32, left_width: u32, right: u32) -> bool {
+        self.slots[position as usize] == left
+            && self.slots.get((position + left_width) as usize) == Some(&right)
+    }
+
+    /// Writes `symbol` over `position..position + left_width + right_width`.
+    #[inline]
+    pub(super) fn write(&mut self, position: u32, left_width: u32, right_width: u32, symbol: u32) {
+        let start = position as usize;
+        let middle = start + left_width as usize;
+        let last = middle + right_width as usize - 1;
+        self.slots[middle - 1] = INSIDE;
+        self.slots[middle] = INSIDE;
+        self.slots[start] = symbol;
+        self.slots[last] = symbol;
+    }
+
+    /// The count of the word at `position`, and the position at which that count ends.
+    #[inline]
+    pub(super) fn weight(&self, position: u32) -> (u64, u32) {
+        let mut run = self.blocks[position as usize / 64] as usize;
+        while self.runs[run].0 <= position {
+            run += 1;
+        }
+        (self.runs[run].1, self.runs[run].0)
+    }
+
+    /// Calls `pair(position, left, right, weight)` for every two neighbours, left to right.
+    pub(super) fn for_each_pair(&self, widths: &[u32], mut pair: impl FnMut(u32, u32, u32, u64)) {
+        let mut position = 0;
+        let mut runs = self.runs.iter();
+        let Some(&(mut run_end, mut weight)) = runs.next() else { return };
+        while position < self.slots.len() {
+            let left = self.slots[position];
+            if !Self::is_symbol(left) {
+                position += 1;
+                continue;
+            }
+            let next = position + widths[left as usize] as usize;
+            let right = self.slots[next];
+            if Self::is_symbol(right) {
+                while run_end as usize <= position {
+                    let Some(&run) = runs.next() else { return };
+                    (run_end, weight) = run;
+                }
+                pair(position as u32, left, right, weight);
+            }
+            position = next;
+        }
+    }
+
+    /// Calls `word(symbols, count)` for every word, in order; [`UNKNOWN`] stands for a character
+    /// outside the alphabet.
+    pub(super) fn for_each_word(&self, widths: &[u32], mut word: impl FnMut(&[u32], u64)) {
+        let mut symbols = Vec::new();
+        let mut position = 1;
+        while position < self.slots.len() {
+            match self.slots[position] {
+                BORDER => {
+                    word(&symbols, self.weight(position as u32).0);
+                    symbols.clear();
+                    position += 1;
+                }
+                UNKNOWN => {
+                    symbols.push(UNKNOWN);
+                    position += 1;
+                }
+                symbol => {
+                    symbols.push(symbol);
+                    position += widths[symbol as usize] as usize;
+                }
+            }
+        }
+    }
+}

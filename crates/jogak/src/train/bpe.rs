@@ -1,0 +1,756 @@
+//! BPE training (Gage 1994; Sennrich, Haddow & Birch 2016).
+//!
+//! In words: cut every word into symbols; then again and again take the pair of neighbours with the
+//! largest count (occurrences times word count), make it a piece, and replace it everywhere, left to
+//! right without overlap.
+//!
+//! Recounting after every merge would read the corpus thousands of times. Instead:
+//!
+//! * every counted pair knows the places where it stands, so that a merge touches only those;
+//! * a merge changes the counts of the pairs left and right of those places only;
+//! * the largest count is found with a heap whose entries may be out of date: counts only fall, so
+//!   an entry is put right when it comes to the top;
+//! * pairs below a threshold are not kept at all. The answer is exact as long as the best pair
+//!   reaches it; when the heap runs dry, the threshold is lowered and pairs are counted anew.
+//!
+//! A pair whose joined text already is a piece or a special token, or is too long, is passed over
+//! for good. That keeps every text at one id, and special tokens out of reach of ordinary text.
+
+use std::cmp::Ordering;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::alphabet::{Alphabet, AlphabetLimit};
+use super::arena::Arena;
+use super::pairs::Pairs;
+use super::queue::Queue;
+use super::ties::{Tied, Ties};
+use crate::error::{Error, Result};
+use crate::observe::TrainObserver;
+use crate::symbols::{Marker, UNKNOWN};
+
+/// How to train.
+#[derive(Debug, Clone)]
+pub struct BpeConfig {
+    /// Symbols are bytes rather than characters; then the marker is [`Marker::None`].
+    pub bytes: bool,
+    /// How borders of words are written.
+    pub marker: Marker,
+    /// Which characters are kept.
+    pub limit: AlphabetLimit,
+    /// Which of several best pairs is taken.
+    pub ties: Ties,
+    /// Stop after this many merges.
+    pub num_merges: Option<usize>,
+    /// Stop when alphabet, merges and `other_pieces` make up this many pieces.
+    pub vocab_size: Option<usize>,
+    /// Pieces outside of training that count for `vocab_size`; no merge makes a text of them.
+    pub other_pieces: Vec<Vec<u8>>,
+    /// Stop when the best count is below this; at least 1.
+    pub min_pair_count: u64,
+    /// The longest piece, in characters (bytes for an alphabet of bytes) without markers.
+    pub max_piece_length: Option<u32>,
+}
+
+/// One merge, as it happened. Ids count the alphabet first, then the merges.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Merge {
+    /// Left id.
+    pub left: u32,
+    /// Right id.
+    pub right: u32,
+    /// The id of the new piece.
+    pub id: u32,
+    /// The count by which the pair was chosen (overlapping occurrences count: `aaa` has two).
+    pub count: u64,
+    /// How many occurrences were replaced; 0 before the merge is applied.
+    pub replaced: u64,
+    /// Change of the number of live pieces: +1, 0 or -1; 0 before the merge is applied.
+    pub live_change: i8,
+}
+
+/// Why training ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stop {
+    /// `num_merges` were made.
+    NumMerges,
+    /// `vocab_size` was reached.
+    VocabSize,
+    /// The best pair's count is below `min_pair_count`.
+    MinPairCount,
+    /// No pair is left that may be merged.
+    NoPair,
+    /// The observer asked for it.
+    Interrupted,
+}
+
+/// What training found.
+#[derive(Debug, Clone)]
+pub struct BpeTrained {
+    /// The bytes of every piece: the alphabet, then one piece for each merge.
+    pub pieces: Vec<Vec<u8>>,
+    /// How many of the pieces are the alphabet.
+    pub alphabet: usize,
+    /// The merges, best first.
+    pub merges: Vec<Merge>,
+    /// Why training ended.
+    pub stop: Stop,
+    /// For every piece, how often it occurs in the corpus as it is cut at the end.
+    pub occurrences: Vec<u64>,
+    /// Live pieces before the first merge.
+    pub initial_live: usize,
+    /// Symbols of the corpus before the first merge, times word counts.
+    pub initial_length: u64,
+    /// Distinct words.
+    pub distinct_words: u64,
+    /// All words.
+    pub total_words: u64,
+    /// Distinct characters that the alphabet's limit left out.
+    pub left_out: usize,
+    /// Pairs that were best but could not be merged.
+    pub passed_over: Vec<(u32, u32)>,
+}
+
+/// The words of a corpus, cut into symbols: ready for training. Built from any iterator of
+/// (word, count), after which the source of the words is needed no more.
+#[derive(Debug)]
+pub struct Corpus {
+    alphabet: Alphabet,
+    arena: Arena,
+    distinct_words: u64,
+    total_words: u64,
+}
+
+impl Corpus {
+    /// Cuts `words` into symbols. Speed and memory are best if they come sorted by count; the order
+    /// matters for [`Ties::FirstSeen`] only.
+    ///
+    /// # Errors
+    /// [`Error::CountOverflow`] if the number of symbols times counts passes `u64::MAX`;
+    /// [`Error::TooLarge`] for more than 2^32 symbols.
+    pub fn new<'a>(
+        words: impl Iterator<Item = (&'a str, u64)> + Clone,
+        config: &BpeConfig,
+    ) -> Result<Self> {
+        let alphabet = if config.bytes {
+            Alphabet::bytes()
+        } else {
+            Alphabet::chars(words.clone(), &config.marker, config.limit)
+        };
+        let mut arena = Arena::new();
+        let (mut distinct_words, mut total_words, mut length) = (0, 0u64, 0u64);
+        for (word, count) in words {
+            let before = arena.len();
+            alphabet.symbols.for_each(word, |symbol| arena.push(symbol.id));
+            let symbols = (arena.len() - before) as u64;
+            length = count.checked_mul(symbols).and_then(|n| length.checked_add(n)).ok_or_else(
+                || Error::CountOverflow { what: "the number of symbols in the corpus".into() },
+            )?;
+            total_words = total_words.saturating_add(count);
+            distinct_words += 1;
+            arena.end_word(count)?;
+        }
+        arena.finish();
+        Ok(Self { alphabet, arena, distinct_words, total_words })
+    }
+
+    /// Learns merges.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if the alphabet and the other pieces are more than `vocab_size`.
+    pub fn train(
+        self,
+        config: &BpeConfig,
+        observer: &mut impl TrainObserver,
+    ) -> Result<BpeTrained> {
+        let start = self.alphabet.len() + config.other_pieces.len();
+        if let Some(size) = config.vocab_size.filter(|&size| size < start) {
+            return Err(Error::Config {
+                option: "vocab_size",
+                found: size.to_string(),
+                expected: format!(
+                    "at least {start}: {} for the alphabet and {} for other pieces",
+                    self.alphabet.len(),
+                    config.other_pieces.len()
+                ),
+            });
+        }
+        let goals = [config.num_merges, config.vocab_size.map(|size| size - start)];
+        let goal = goals.into_iter().flatten().min();
+        let (distinct_words, total_words) = (self.distinct_words, self.total_words);
+        let left_out = self.alphabet.left_out;
+        let mut learner = Learner::new(self, config, goal);
+        let alphabet = learner.pieces.texts.len();
+        let initial_live = learner.live();
+        let initial_length = learner.occurrences.iter().sum();
+        let mut merges = Vec::new();
+        let stop = loop {
+            if observer.progress(merges.len(), goal).is_break() {
+                break Stop::Interrupted;
+            }
+            if config.num_merges == Some(merges.len()) {
+                break Stop::NumMerges;
+            }
+            if goal == Some(merges.len()) {
+                break Stop::VocabSize;
+            }
+            let Some((number, mut merge)) = learner.best() else {
+                break learner.why_dry();
+            };
+            observer.before_merge(&merge, &learner.view());
+            learner.apply(number, &mut merge);
+            observer.after_merge(&merge, &learner.view());
+            merges.push(merge);
+        };
+        Ok(BpeTrained {
+            pieces: learner.pieces.texts,
+            alphabet,
+            merges,
+            stop,
+            occurrences: learner.occurrences,
+            initial_live,
+            initial_length,
+            distinct_words,
+            total_words,
+            left_out,
+            passed_over: learner.passed_over,
+        })
+    }
+}
+
+/// The pieces so far.
+#[derive(Debug)]
+struct Pieces {
+    texts: Vec<Vec<u8>>,
+    /// The texts as ties compare them; see [`Tied::texts`].
+    compared: Vec<Vec<u8>>,
+    bytes: bool,
+    /// The marker that a merge strips from its right part, or nothing.
+    strip: Vec<u8>,
+    /// Slots that a piece spans: symbols of the alphabet, own markers included.
+    widths: Vec<u32>,
+    /// Characters (or bytes), markers left out.
+    lengths: Vec<u32>,
+    /// All texts that exist, other pieces included.
+    taken: FxHashSet<Vec<u8>>,
+}
+
+impl Pieces {
+    /// How many bytes of a right part a merge strips.
+    fn stripped(&self, right: u32) -> usize {
+        if self.texts[right as usize].starts_with(&self.strip) { self.strip.len() } else { 0 }
+    }
+
+    fn joined(&self, (left, right): (u32, u32)) -> Vec<u8> {
+        let behind = &self.texts[right as usize][self.stripped(right)..];
+        [&self.texts[left as usize], behind].concat()
+    }
+
+    fn compared(&self, (left, right): (u32, u32)) -> Vec<u8> {
+        let behind = &self.compared[right as usize][self.stripped(right)..];
+        [&self.compared[left as usize], behind].concat()
+    }
+}
+
+/// A pair in the heap: its count when it was put there, and its number in the table of pairs.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    count: u64,
+    ids: (u32, u32),
+    number: u32,
+    /// Position of the first occurrence; 0 unless ties are broken by it.
+    first: u32,
+}
+
+/// What the merged places have on one side: weight and number of places per neighbour.
+#[derive(Debug, Default)]
+struct Neighbours {
+    weights: Vec<u64>,
+    places: Vec<u32>,
+    seen: Vec<u32>,
+}
+
+impl Neighbours {
+    #[inline]
+    fn add(&mut self, symbol: u32, weight: u64) {
+        let index = symbol as usize;
+        if self.places[index] == 0 {
+            self.seen.push(symbol);
+        }
+        self.places[index] += 1;
+        self.weights[index] += weight;
+    }
+
+    fn clear(&mut self) {
+        for &symbol in &self.seen {
+            self.weights[symbol as usize] = 0;
+            self.places[symbol as usize] = 0;
+        }
+        self.seen.clear();
+    }
+
+    fn grow(&mut self, len: usize) {
+        self.weights.resize(len, 0);
+        self.places.resize(len, 0);
+    }
+}
+
+struct Learner<'a> {
+    config: &'a BpeConfig,
+    arena: Arena,
+    pieces: Pieces,
+    pairs: Pairs,
+    queue: Queue<Entry>,
+    /// Pairs below this count are not kept.
+    threshold: u64,
+    occurrences: Vec<u64>,
+    passed_over: Vec<(u32, u32)>,
+    passed: FxHashSet<(u32, u32)>,
+    left: Neighbours,
+    right: Neighbours,
+    /// The positions of the last merge.
+    places: Vec<u32>,
+}
+
+/// How far the threshold is lowered when no kept pair is left.
+const LOWER: u64 = 8;
+/// Pairs per wanted merge that the first threshold aims at. Anything from 60 to 300 does.
+const PAIRS_PER_MERGE: u64 = 150;
+
+impl<'a> Learner<'a> {
+    fn new(corpus: Corpus, config: &'a BpeConfig, goal: Option<usize>) -> Self {
+        let Corpus { alphabet, arena, .. } = corpus;
+        let mut taken: FxHashSet<Vec<u8>> = alphabet.texts.iter().cloned().collect();
+        taken.extend(config.other_pieces.iter().cloned());
+        let compared = if config.bytes {
+            // The alphabet comes in the order of its printable characters.
+            (0..=255u8).map(|place| vec![place]).collect()
+        } else {
+            alphabet.texts.clone()
+        };
+        let pieces = Pieces {
+            compared,
+            bytes: config.bytes,
+            strip: config.marker.stripped().as_bytes().to_vec(),
+            widths: vec![1; alphabet.len()],
+            texts: alphabet.texts,
+            lengths: alphabet.lengths,
+            taken,
+        };
+        let mut occurrences = vec![0; pieces.texts.len()];
+        arena.for_each_word(&pieces.widths, |symbols, count| {
+            for &symbol in symbols.iter().filter(|&&symbol| symbol != UNKNOWN) {
+                occurrences[symbol as usize] += count;
+            }
+        });
+        let mut learner = Self {
+            config,
+            arena,
+            pieces,
+            pairs: Pairs::default(),
+            queue: Queue::new(),
+            threshold: config.min_pair_count,
+            occurrences,
+            passed_over: Vec::new(),
+            passed: FxHashSet::default(),
+            left: Neighbours::default(),
+            right: Neighbours::default(),
+            places: Vec::new(),
+        };
+        if let Some(goal) = goal {
+            let length: u64 = learner.occurrences.iter().sum();
+            let guess = length / (goal as u64 + 1) / PAIRS_PER_MERGE;
+            learner.threshold = guess.max(config.min_pair_count);
+        }
+        learner.count_pairs();
+        learner
+    }
+
+    /// Counts all pairs anew and keeps those that reach the threshold.
+    fn count_pairs(&mut self) {
+        self.pairs.clear();
+        self.queue.clear();
+        let widths = &self.pieces.widths;
+        let size = widths.len();
+        // (weight, places) of every pair: in a square while that is small, else in a table.
+        let dense = size * size <= 1 << 20;
+        let mut square = vec![(0u64, 0u32); if dense { size * size } else { 0 }];
+        let mut table: FxHashMap<(u32, u32), (u64, u32)> = FxHashMap::default();
+        self.arena.for_each_pair(widths, |_, left, right, weight| {
+            let cell = if dense {
+                &mut square[left as usize * size + right as usize]
+            } else {
+                table.entry((left, right)).or_default()
+            };
+            cell.0 += weight;
+            cell.1 += 1;
+        });
+        let mut kept: Vec<((u32, u32), u64, u32)> = if dense {
+            let cells = square.iter().enumerate();
+            cells
+                .map(|(cell, &(count, places))| {
+                    (((cell / size) as u32, (cell % size) as u32), count, places)
+                })
+                .filter(|pair| pair.2 > 0 && pair.1 >= self.threshold)
+                .collect()
+        } else {
+            table
+                .into_iter()
+                .map(|(ids, (count, places))| (ids, count, places))
+                .filter(|pair| pair.1 >= self.threshold)
+                .collect()
+        };
+        kept.retain(|pair| !self.passed.contains(&pair.0));
+        kept.sort_unstable();
+        for &(ids, count, places) in &kept {
+            self.pairs.insert(ids, count, Vec::with_capacity(places as usize));
+        }
+        let pairs = &mut self.pairs;
+        if dense {
+            // The square now tells the number of a kept pair, plus one.
+            square.fill((0, 0));
+            for &(ids, ..) in &kept {
+                if let Some(number) = pairs.number(ids) {
+                    square[ids.0 as usize * size + ids.1 as usize].1 = number + 1;
+                }
+            }
+        }
+        self.arena.for_each_pair(widths, |position, left, right, _| {
+            let number = if dense {
+                square[left as usize * size + right as usize].1.checked_sub(1)
+            } else {
+                pairs.number((left, right))
+            };
+            if let Some(number) = number {
+                pairs.get_mut(number).places.push(position);
+            }
+        });
+        for &(ids, ..) in &kept {
+            if let Some(number) = self.pairs.number(ids) {
+                self.enqueue(number);
+            }
+        }
+    }
+
+    fn entry(&self, number: u32) -> Entry {
+        let pair = self.pairs.get(number);
+        let first = match self.config.ties {
+            Ties::FirstSeen => pair.places.get(pair.stale).copied().unwrap_or(u32::MAX),
+            _ => 0,
+        };
+        Entry { count: pair.count, ids: pair.ids, number, first }
+    }
+
+    fn enqueue(&mut self, number: u32) {
+        let entry = self.entry(number);
+        let (ties, pieces) = (self.config.ties, &self.pieces);
+        self.queue.push(entry, |a, b| before(ties, pieces, a, b));
+    }
+
+    /// The pair to merge next, or none if no pair reaches `min_pair_count`.
+    fn best(&mut self) -> Option<(u32, Merge)> {
+        loop {
+            let Some(top) = self.queue.peek() else {
+                if self.threshold <= self.config.min_pair_count {
+                    return None;
+                }
+                self.threshold = (self.threshold / LOWER).max(self.config.min_pair_count);
+                self.count_pairs();
+                continue;
+            };
+            let (ties, pieces) = (self.config.ties, &self.pieces);
+            if self.pairs.get(top.number).ids != top.ids {
+                // The pair fell below the threshold, and another one took over its number.
+                self.queue.pop(|a, b| before(ties, pieces, a, b));
+                continue;
+            }
+            if ties == Ties::FirstSeen {
+                self.skip_stale(top.number);
+            }
+            let now = self.entry(top.number);
+            if (now.count, now.first) != (top.count, top.first) {
+                let pieces = &self.pieces;
+                self.queue.replace_first(now, |a, b| before(ties, pieces, a, b));
+                continue;
+            }
+            let pieces = &self.pieces;
+            self.queue.pop(|a, b| before(ties, pieces, a, b));
+            if self.may_merge(top.ids) {
+                let (left, right) = top.ids;
+                let id = self.pieces.texts.len() as u32;
+                let count = top.count;
+                return Some((
+                    top.number,
+                    Merge { left, right, id, count, replaced: 0, live_change: 0 },
+                ));
+            }
+            self.passed_over.push(top.ids);
+            self.passed.insert(top.ids);
+            self.pairs.remove(top.number);
+        }
+    }
+
+    fn may_merge(&self, ids: (u32, u32)) -> bool {
+        let length = self.pieces.lengths[ids.0 as usize] + self.pieces.lengths[ids.1 as usize];
+        self.config.max_piece_length.is_none_or(|longest| length <= longest)
+            && !self.pieces.taken.contains(&self.pieces.joined(ids))
+    }
+
+    fn skip_stale(&mut self, number: u32) {
+        let pair = self.pairs.get_mut(number);
+        let (left, right) = pair.ids;
+        let width = self.pieces.widths[left as usize];
+        while let Some(&place) = pair.places.get(pair.stale) {
+            if self.arena.holds(place, left, width, right) {
+                break;
+            }
+            pair.stale += 1;
+        }
+    }
+
+    /// Replaces the pair everywhere and puts all counts right.
+    fn apply(&mut self, number: u32, merge: &mut Merge) {
+        let pair = self.pairs.remove(number);
+        let live_before = self.alive(merge.left)
+            + usize::from(merge.left != merge.right) * self.alive(merge.right);
+        self.add_piece(merge);
+        let (merged, both_new) = self.replace(&pair.places, merge);
+        drop(pair);
+        merge.replaced = merged;
+        self.occurrences[merge.left as usize] -= merged;
+        self.occurrences[merge.right as usize] -= merged;
+        self.occurrences[merge.id as usize] = merged;
+        let live_after = self.alive(merge.left)
+            + usize::from(merge.left != merge.right) * self.alive(merge.right);
+        merge.live_change = 1 - (live_before - live_after) as i8;
+        self.lower_old_counts(merge);
+        self.count_new_pairs(merge, both_new);
+        self.left.clear();
+        self.right.clear();
+    }
+
+    fn alive(&self, id: u32) -> usize {
+        usize::from(self.occurrences[id as usize] > 0)
+    }
+
+    fn live(&self) -> usize {
+        self.occurrences.iter().filter(|&&count| count > 0).count()
+    }
+
+    fn add_piece(&mut self, merge: &Merge) {
+        let (left, right) = (merge.left as usize, merge.right as usize);
+        let text = self.pieces.joined((merge.left, merge.right));
+        let compared = self.pieces.compared((merge.left, merge.right));
+        self.pieces.compared.push(compared);
+        self.pieces.taken.insert(text.clone());
+        self.pieces.texts.push(text);
+        self.pieces.widths.push(self.pieces.widths[left] + self.pieces.widths[right]);
+        self.pieces.lengths.push(self.pieces.lengths[left] + self.pieces.lengths[right]);
+        self.occurrences.push(0);
+        self.left.grow(self.occurrences.len());
+        self.right.grow(self.occurrences.len());
+    }
+
+    /// Writes the new symbol at all places that still hold the pair, and notes in `left` and
+    /// `right` what stood beside it. Returns the weight replaced, and weight and places of the new
+    /// symbol beside itself.
+    fn replace(&mut self, places: &[u32], merge: &Merge) -> (u64, (u64, u32)) {
+        let widths = &self.pieces.widths;
+        let (left_width, right_width) = (widths[merge.left as usize], widths[merge.right as usize]);
+        let width = left_width + right_width;
+        let (mut merged, mut both_new) = (0, (0u64, 0u32));
+        let (mut weight, mut weight_end) = (0, 0);
+        self.places.clear();
+        for &place in places {
+            if !self.arena.holds(place, merge.left, left_width, merge.right) {
+                continue;
+            }
+            if place >= weight_end {
+                (weight, weight_end) = self.arena.weight(place);
+            }
+            self.arena.write(place, left_width, right_width, merge.id);
+            self.places.push(place);
+            merged += weight;
+            let before = self.arena.slot(place as usize - 1);
+            if before == merge.id {
+                // The place before was merged a moment ago; its right neighbour is noted as
+                // merge.left, which it no longer is.
+                both_new.0 += weight;
+                both_new.1 += 1;
+            } else if Arena::is_symbol(before) {
+                self.left.add(before, weight);
+            }
+            let behind = self.arena.slot((place + width) as usize);
+            if Arena::is_symbol(behind) {
+                self.right.add(behind, weight);
+            }
+        }
+        (merged, both_new)
+    }
+
+    /// (x, left) and (right, y) have lost the places that were merged.
+    fn lower_old_counts(&mut self, merge: &Merge) {
+        for side in [true, false] {
+            let neighbours = if side { &self.left } else { &self.right };
+            for index in 0..neighbours.seen.len() {
+                let neighbours = if side { &self.left } else { &self.right };
+                let symbol = neighbours.seen[index];
+                let weight = neighbours.weights[symbol as usize];
+                let ids = if side { (symbol, merge.left) } else { (merge.right, symbol) };
+                let Some(number) = self.pairs.number(ids) else { continue };
+                let pair = self.pairs.get_mut(number);
+                debug_assert!(pair.count >= weight, "a pair lost more places than it had");
+                pair.count -= weight;
+                if pair.count < self.threshold {
+                    self.pairs.remove(number);
+                }
+            }
+        }
+    }
+
+    /// (x, new), (new, y) and (new, new) have come into being.
+    fn count_new_pairs(&mut self, merge: &Merge, both_new: (u64, u32)) {
+        let id = merge.id;
+        // A right neighbour noted as merge.left may itself have been merged at the next place.
+        let lost = merge.left as usize;
+        self.right.weights[lost] -= both_new.0;
+        self.right.places[lost] -= both_new.1;
+        let mut kept = Vec::new();
+        for &symbol in &self.left.seen {
+            let index = symbol as usize;
+            kept.push(((symbol, id), self.left.weights[index], self.left.places[index]));
+        }
+        for &symbol in &self.right.seen {
+            let index = symbol as usize;
+            kept.push(((id, symbol), self.right.weights[index], self.right.places[index]));
+        }
+        kept.push(((id, id), both_new.0, both_new.1));
+        kept.retain(|pair| pair.2 > 0 && pair.1 >= self.threshold);
+        if kept.is_empty() {
+            return;
+        }
+        // From here on weights hold the number of a kept pair, plus one.
+        for neighbours in [&mut self.left, &mut self.right] {
+            for &symbol in &neighbours.seen {
+                neighbours.weights[symbol as usize] = 0;
+            }
+        }
+        let mut itself = None;
+        for &(ids, count, places) in &kept {
+            let number = self.pairs.insert(ids, count, Vec::with_capacity(places as usize));
+            if ids == (id, id) {
+                itself = Some(number);
+            } else if ids.1 == id {
+                self.left.weights[ids.0 as usize] = u64::from(number) + 1;
+            } else {
+                self.right.weights[ids.1 as usize] = u64::from(number) + 1;
+            }
+        }
+        let width = self.pieces.widths[id as usize];
+        for &place in &self.places {
+            let before = self.arena.slot(place as usize - 1);
+            if before == id {
+                if let Some(number) = itself {
+                    self.pairs.get_mut(number).places.push(place - width);
+                }
+            } else if Arena::is_symbol(before)
+                && let Some(number) = self.left.weights[before as usize].checked_sub(1)
+            {
+                let start = place - self.pieces.widths[before as usize];
+                self.pairs.get_mut(number as u32).places.push(start);
+            }
+            let behind = self.arena.slot((place + width) as usize);
+            if behind != id
+                && Arena::is_symbol(behind)
+                && let Some(number) = self.right.weights[behind as usize].checked_sub(1)
+            {
+                self.pairs.get_mut(number as u32).places.push(place);
+            }
+        }
+        for (ids, ..) in kept {
+            if let Some(number) = self.pairs.number(ids) {
+                self.enqueue(number);
+            }
+        }
+    }
+
+    /// No pair reaches `min_pair_count`: is that because there is none at all?
+    fn why_dry(&self) -> Stop {
+        let mut any = false;
+        self.arena.for_each_pair(&self.pieces.widths, |_, left, right, _| {
+            any = any || !self.passed.contains(&(left, right));
+        });
+        if any { Stop::MinPairCount } else { Stop::NoPair }
+    }
+
+    fn view(&self) -> View<'_> {
+        View {
+            arena: &self.arena,
+            pieces: &self.pieces,
+            ties: self.config.ties,
+            passed: &self.passed,
+        }
+    }
+}
+
+fn before(ties: Ties, pieces: &Pieces, a: &Entry, b: &Entry) -> bool {
+    match b.count.cmp(&a.count) {
+        Ordering::Less => true,
+        Ordering::Greater => false,
+        Ordering::Equal if ties == Ties::LowestId => a.ids < b.ids,
+        Ordering::Equal => ties.compare(&tied(pieces, a), &tied(pieces, b)).is_lt(),
+    }
+}
+
+fn tied<'a>(pieces: &'a Pieces, entry: &Entry) -> Tied<'a> {
+    let (left, right) = entry.ids;
+    Tied {
+        ids: entry.ids,
+        texts: (&pieces.compared[left as usize], &pieces.compared[right as usize]),
+        stripped: pieces.stripped(right),
+        bytes: pieces.bytes,
+        first: entry.first,
+    }
+}
+
+/// What an observer of training may look at. Everything is counted anew from the words as they are,
+/// so that looking changes nothing and costs nothing to those who do not look.
+pub struct View<'a> {
+    arena: &'a Arena,
+    pieces: &'a Pieces,
+    ties: Ties,
+    passed: &'a FxHashSet<(u32, u32)>,
+}
+
+impl View<'_> {
+    /// The bytes of a piece.
+    pub fn piece(&self, id: u32) -> &[u8] {
+        &self.pieces.texts[id as usize]
+    }
+
+    /// All pairs that could be merged, with counts, best first by count and the rule for ties.
+    /// Cost: reads the whole corpus.
+    pub fn candidates(&self) -> Vec<((u32, u32), u64)> {
+        let mut counts: FxHashMap<(u32, u32), (u64, u32)> = FxHashMap::default();
+        self.arena.for_each_pair(&self.pieces.widths, |position, left, right, weight| {
+            counts.entry((left, right)).or_insert((0, position)).0 += weight;
+        });
+        let mut entries: Vec<Entry> = counts
+            .into_iter()
+            .filter(|(ids, _)| !self.passed.contains(ids))
+            .map(|(ids, (count, first))| Entry { count, ids, number: 0, first })
+            .collect();
+        entries.sort_by(|a, b| {
+            b.count
+                .cmp(&a.count)
+                .then_with(|| self.ties.compare(&tied(self.pieces, a), &tied(self.pieces, b)))
+        });
+        entries.into_iter().map(|entry| (entry.ids, entry.count)).collect()
+    }
+
+    /// Calls `word(symbols, count)` for every word of the corpus as it is cut now, in order;
+    /// [`UNKNOWN`] stands for a character outside the alphabet.
+    pub fn for_each_word(&self, word: impl FnMut(&[u32], u64)) {
+        self.arena.for_each_word(&self.pieces.widths, word);
+    }
+}

@@ -1,0 +1,127 @@
+//! The only piece table: id <-> bytes, exact look-up, prefix walk.
+//!
+//! Rule: knows no model. Pieces are plain bytes here; how they are drawn is a matter of formats.
+
+use std::hash::{BuildHasher, Hasher};
+
+use hashbrown::HashTable;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+
+/// Pieces, numbered. Ids may have holes.
+#[derive(Debug, Clone)]
+pub struct Vocab {
+    /// The bytes of all pieces, one behind the other.
+    bytes: Vec<u8>,
+    /// Where piece `id` ends in `bytes`; it starts where the one before it ends. An empty piece is
+    /// an id that stands for nothing.
+    ends: Vec<usize>,
+    /// Ids, found by the hash of their bytes.
+    index: HashTable<u32>,
+}
+
+fn hash(bytes: &[u8]) -> u64 {
+    let mut hasher = FxBuildHasher.build_hasher();
+    hasher.write(bytes);
+    hasher.finish()
+}
+
+impl Vocab {
+    /// A vocabulary of `pieces`; the id is the position, an empty piece makes a hole. Of several
+    /// ids with the same bytes, [`Vocab::id`] finds the first.
+    ///
+    /// ```
+    /// let vocab = jogak::vocab::Vocab::new(["lo", "w", "low"]);
+    /// assert_eq!(vocab.id(b"low"), Some(2));
+    /// assert_eq!(vocab.piece(1), Some(&b"w"[..]));
+    /// assert_eq!(vocab.piece(3), None);
+    /// ```
+    pub fn new(pieces: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Self {
+        let mut vocab = Self { bytes: Vec::new(), ends: Vec::new(), index: HashTable::new() };
+        for piece in pieces {
+            vocab.bytes.extend_from_slice(piece.as_ref());
+            vocab.ends.push(vocab.bytes.len());
+        }
+        let mut index = HashTable::with_capacity(vocab.ends.len());
+        for id in 0..vocab.ends.len() as u32 {
+            let Some(piece) = vocab.piece(id) else { continue };
+            let equal = |&other: &u32| vocab.piece(other) == Some(piece);
+            let rehash = |&other: &u32| hash(vocab.piece(other).unwrap_or_default());
+            index.entry(hash(piece), equal, rehash).or_insert(id);
+        }
+        vocab.index = index;
+        vocab
+    }
+
+    /// One more than the largest id.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there is no id at all.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// The bytes of a piece; None for an id that stands for nothing.
+    #[inline]
+    pub fn piece(&self, id: u32) -> Option<&[u8]> {
+        let id = id as usize;
+        let end = *self.ends.get(id)?;
+        let start = if id == 0 { 0 } else { self.ends[id - 1] };
+        (start < end).then(|| &self.bytes[start..end])
+    }
+
+    /// The id of a piece.
+    pub fn id(&self, piece: &[u8]) -> Option<u32> {
+        self.index.find(hash(piece), |&id| self.piece(id) == Some(piece)).copied()
+    }
+}
+
+/// Pieces as a tree of bytes, to find all that start at a place of a text.
+#[derive(Debug, Clone, Default)]
+pub struct PrefixTree {
+    /// (node, byte) -> node; the root is 0.
+    next: FxHashMap<(u32, u8), u32>,
+    /// Node -> the id that ends there, plus one; 0 for none.
+    ends: Vec<u32>,
+}
+
+impl PrefixTree {
+    /// A tree of (bytes, id). Cost: linear in the bytes.
+    pub fn new<'a>(pieces: impl Iterator<Item = (&'a [u8], u32)>) -> Self {
+        let mut tree = Self { next: FxHashMap::default(), ends: vec![0] };
+        for (piece, id) in pieces {
+            let mut node = 0;
+            for &byte in piece {
+                let fresh = tree.ends.len() as u32;
+                node = *tree.next.entry((node, byte)).or_insert(fresh);
+                if node == fresh {
+                    tree.ends.push(0);
+                }
+            }
+            tree.ends[node as usize] = id + 1;
+        }
+        tree
+    }
+
+    /// Calls `found(length, id)` for every piece that `text` starts with, shortest first.
+    ///
+    /// ```
+    /// let tree = jogak::vocab::PrefixTree::new([(&b"lo"[..], 0), (b"low", 1)].into_iter());
+    /// let mut found = Vec::new();
+    /// tree.prefixes(b"lower", |length, id| found.push((length, id)));
+    /// assert_eq!(found, [(2, 0), (3, 1)]);
+    /// ```
+    pub fn prefixes(&self, text: &[u8], mut found: impl FnMut(usize, u32)) {
+        let mut node = 0;
+        for (at, &byte) in text.iter().enumerate() {
+            match self.next.get(&(node, byte)) {
+                None => return,
+                Some(&next) => node = next,
+            }
+            if let Some(id) = self.ends[node as usize].checked_sub(1) {
+                found(at + 1, id);
+            }
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! The trainer equals the textbook loop: count all pairs, merge the best, begin again.
+
+use std::collections::{BTreeSet, HashMap};
+
+use jogak::observe::{Silent, TrainObserver};
+use jogak::symbols::Marker;
+use jogak::train::bpe::View;
+use jogak::train::{AlphabetLimit, BpeConfig, BpeTrained, Corpus, Merge, Stop, Ties};
+
+const ALL_TIES: [Ties; 5] =
+    [Ties::FirstSeen, Ties::Lexicographic, Ties::LowestId, Ties::Greatest, Ties::SentencePiece];
+
+fn config(ties: Ties) -> BpeConfig {
+    BpeConfig {
+        bytes: false,
+        marker: Marker::None,
+        limit: AlphabetLimit::All,
+        ties,
+        num_merges: None,
+        vocab_size: None,
+        other_pieces: Vec::new(),
+        min_pair_count: 1,
+        max_piece_length: None,
+    }
+}
+
+fn train(words: &[(String, u64)], config: &BpeConfig) -> BpeTrained {
+    let words = words.iter().map(|(word, count)| (word.as_str(), *count));
+    Corpus::new(words, config).unwrap().train(config, &mut Silent).unwrap()
+}
+
+/// (left text, right text, count) of every merge, the textbook way, without markers.
+fn textbook(words: &[(String, u64)], ties: Ties, merges: usize) -> Vec<(String, String, u64)> {
+    let characters: BTreeSet<char> = words.iter().flat_map(|(word, _)| word.chars()).collect();
+    let mut pieces: Vec<String> = characters.into_iter().map(String::from).collect();
+    let cut = |(word, count): &(String, u64)| (word.chars().map(String::from).collect(), *count);
+    let mut corpus: Vec<(Vec<String>, u64)> = words.iter().map(cut).collect();
+    let mut found = Vec::new();
+    let mut passed: Vec<(String, String)> = Vec::new();
+    while found.len() < merges {
+        let mut counts: HashMap<(String, String), (u64, usize)> = HashMap::new();
+        let mut order = 0;
+        for (symbols, count) in &corpus {
+            for pair in symbols.windows(2) {
+                let key = (pair[0].clone(), pair[1].clone());
+                counts.entry(key).or_insert((0, order)).0 += count;
+                order += 1;
+            }
+        }
+        let id = |text: &String| pieces.iter().position(|known| known == text).unwrap();
+        let best = counts.into_iter().filter(|(pair, _)| !passed.contains(pair)).min_by(|a, b| {
+            let ((al, ar), (a_count, a_first)) = a;
+            let ((bl, br), (b_count, b_first)) = b;
+            let tie = match ties {
+                Ties::FirstSeen => a_first.cmp(b_first),
+                Ties::Lexicographic => (al, ar).cmp(&(bl, br)),
+                Ties::LowestId => std::cmp::Ordering::Equal,
+                Ties::Greatest => (bl, br).cmp(&(al, ar)),
+                Ties::SentencePiece => {
+                    let (a, b) = (format!("{al}{ar}"), format!("{bl}{br}"));
+                    (a.chars().count(), &a).cmp(&(b.chars().count(), &b)).then(al.cmp(bl))
+                }
+            };
+            b_count.cmp(a_count).then(tie).then((id(al), id(ar)).cmp(&(id(bl), id(br))))
+        });
+        let Some(((left, right), (count, _))) = best else { break };
+        let joined = format!("{left}{right}");
+        if pieces.contains(&joined) {
+            passed.push((left, right));
+            continue;
+        }
+        for (symbols, _) in &mut corpus {
+            let mut i = 0;
+            while i + 1 < symbols.len() {
+                if symbols[i] == left && symbols[i + 1] == right {
+                    symbols[i] = joined.clone();
+                    symbols.remove(i + 1);
+                }
+                i += 1;
+            }
+        }
+        pieces.push(joined);
+        found.push((left, right, count));
+    }
+    found
+}
+
+fn merges(trained: &BpeTrained) -> Vec<(String, String, u64)> {
+    let text = |id: u32| String::from_utf8(trained.pieces[id as usize].clone()).unwrap();
+    trained.merges.iter().map(|merge| (text(merge.left), text(merge.right), merge.count)).collect()
+}
+
+/// A small deterministic generator; tests need no better one.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (self.0 >> 33) % limit
+    }
+
+    fn words(&mut self, alphabet: &[char], count: u64) -> Vec<(String, u64)> {
+        let mut words: Vec<(String, u64)> = Vec::new();
+        for _ in 0..count {
+            let length = 1 + self.below(9);
+            let mut letter = || alphabet[self.below(alphabet.len() as u64) as usize];
+            let word: String = (0..length).map(|_| letter()).collect();
+            if !words.iter().any(|(known, _)| *known == word) {
+                words.push((word, 1 + self.below(6)));
+            }
+        }
+        words
+    }
+}
+
+#[test]
+fn equals_the_textbook_on_random_words() {
+    let mut random = Random(1);
+    for round in 0..150 {
+        let alphabet: &[char] =
+            if round % 2 == 0 { &['a', 'b'] } else { &['a', 'b', '가', '나', 'ß'] };
+        let count = 1 + random.below(25);
+        let words = random.words(alphabet, count);
+        for ties in ALL_TIES {
+            let limit = random.below(60) as usize;
+            let trained = train(&words, &BpeConfig { num_merges: Some(limit), ..config(ties) });
+            assert_eq!(merges(&trained), textbook(&words, ties, limit), "{ties:?} {words:?}");
+        }
+    }
+}
+
+/// Checks at every merge that what the trainer says of it is so.
+struct Bookkeeper {
+    live: i64,
+    length: u64,
+}
+
+impl TrainObserver for Bookkeeper {
+    fn before_merge(&mut self, merge: &Merge, view: &View<'_>) {
+        assert_eq!(view.candidates()[0], ((merge.left, merge.right), merge.count));
+    }
+
+    fn after_merge(&mut self, merge: &Merge, view: &View<'_>) {
+        let (mut seen, mut length) = (BTreeSet::new(), 0);
+        view.for_each_word(|symbols, count| {
+            seen.extend(symbols.iter().copied());
+            length += symbols.len() as u64 * count;
+        });
+        assert_eq!(seen.len() as i64, self.live + i64::from(merge.live_change));
+        assert_eq!(length, self.length - merge.replaced);
+        (self.live, self.length) = (seen.len() as i64, length);
+    }
+}
+
+#[test]
+fn what_is_said_of_a_merge_is_so() {
+    let mut random = Random(2);
+    for _ in 0..60 {
+        let words = random.words(&['x', 'y', 'z'], 12);
+        let config = config(Ties::LowestId);
+        let silent = train(&words, &config);
+        let mut bookkeeper =
+            Bookkeeper { live: silent.initial_live as i64, length: silent.initial_length };
+        let corpus = Corpus::new(words.iter().map(|(w, n)| (w.as_str(), *n)), &config).unwrap();
+        let observed = corpus.train(&config, &mut bookkeeper).unwrap();
+        assert_eq!(observed.merges, silent.merges, "an observer changes nothing");
+    }
+}
+
+#[test]
+fn stops_say_why() {
+    let words = [("abab".to_owned(), 2), ("xy".to_owned(), 1)];
+    let stop = |config: &BpeConfig| train(&words, config).stop;
+    assert_eq!(stop(&config(Ties::LowestId)), Stop::NoPair);
+    assert_eq!(
+        stop(&BpeConfig { min_pair_count: 2, ..config(Ties::LowestId) }),
+        Stop::MinPairCount
+    );
+    assert_eq!(stop(&BpeConfig { num_merges: Some(1), ..config(Ties::LowestId) }), Stop::NumMerges);
+    assert_eq!(stop(&BpeConfig { vocab_size: Some(5), ..config(Ties::LowestId) }), Stop::VocabSize);
+}
+
+#[test]
+fn special_tokens_and_long_pieces_are_passed_over() {
+    let words = [("<s>".to_owned(), 9), ("lower".to_owned(), 3)];
+    let config = BpeConfig {
+        other_pieces: vec![b"<s>".to_vec()],
+        max_piece_length: Some(3),
+        ..config(Ties::LowestId)
+    };
+    let trained = train(&words, &config);
+    assert!(!trained.pieces.contains(&b"<s>".to_vec()));
+    assert!(trained.pieces.iter().all(|piece| piece.len() <= 3), "{:?}", trained.pieces);
+    assert!(!trained.passed_over.is_empty());
+}
+
+#[test]
+fn an_alphabet_larger_than_the_vocabulary_is_an_error() {
+    let words = [("abc", 1u64)];
+    let config = BpeConfig { vocab_size: Some(2), ..config(Ties::LowestId) };
+    let corpus = Corpus::new(words.into_iter(), &config).unwrap();
+    let error = corpus.train(&config, &mut Silent).unwrap_err().to_string();
+    assert!(error.contains("at least 3"), "{error}");
+}

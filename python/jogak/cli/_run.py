@@ -1,0 +1,135 @@
+"""What all verbs share: how they end, and how they read and write.
+
+Rule: no verb prints a traceback for anything that a user can cause.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, ParamSpec
+
+import typer
+
+from jogak.errors import ConfigError, CorpusError, JogakError
+
+if TYPE_CHECKING:
+    from jogak.explain.data import Trace
+
+__all__ = ["guarded", "lines", "print_json", "print_trace", "root", "say", "text_of", "write_lines"]
+
+_P = ParamSpec("_P")
+
+FAILED, MISUSED, STOPPED = 1, 2, 130
+
+
+def root(
+    version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False,
+) -> None:
+    """Train subword tokenizers, encode and decode with them, and see every step."""
+    if version:
+        from importlib.metadata import version as version_of
+
+        typer.echo(f"jogak {version_of('jogak')}")
+
+
+def guarded(verb: Callable[_P, None]) -> Callable[_P, None]:
+    """A verb -> the same verb, with its exceptions turned into messages and exit codes.
+
+    An option that cannot be is wrong usage. A reader that closes the pipe (``| head``) has had
+    enough, which is no error.
+    """
+
+    @functools.wraps(verb)
+    def run(*args: _P.args, **kwargs: _P.kwargs) -> None:
+        try:
+            verb(*args, **kwargs)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            _forget_stdout()
+        except KeyboardInterrupt:
+            say("stopped")
+            raise typer.Exit(STOPPED) from None
+        except ConfigError as error:
+            say(f"error: {error}")
+            raise typer.Exit(MISUSED) from None
+        except (JogakError, OSError) as error:
+            say(f"error: {error}")
+            raise typer.Exit(FAILED) from None
+
+    return run
+
+
+def _forget_stdout() -> None:
+    """Point stdout to nowhere, or Python would complain once more when it flushes at the end."""
+    with suppress(OSError):  # a stdout without a file behind it, as in tests
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def say(message: str) -> None:
+    """A line for the person at the terminal, on stderr."""
+    typer.echo(f"jogak: {message}", err=True)
+
+
+def print_json(value: Any) -> None:
+    """A value as one JSON document on stdout."""
+    typer.echo(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def print_trace(trace: Trace) -> None:
+    """A trace on stdout: in colour in a terminal, as plain text anywhere else."""
+    if sys.stdout.isatty():
+        from rich.console import Console
+
+        Console().print(trace)
+    else:
+        typer.echo(str(trace))
+
+
+def lines(paths: Iterable[str]) -> Iterator[tuple[str, int, bytes]]:
+    r"""Every line of the files: the file's name, the line's number from 1, its bytes without "\n".
+
+    ``"-"``, or no path at all, is stdin.
+    """
+    for path in list(paths) or ["-"]:
+        if path == "-":
+            yield from _numbered("<stdin>", sys.stdin.buffer)
+        else:
+            with open(path, "rb") as file:
+                yield from _numbered(path, file)
+
+
+def _numbered(name: str, file: BinaryIO) -> Iterator[tuple[str, int, bytes]]:
+    for number, line in enumerate(file, start=1):
+        yield name, number, line.removesuffix(b"\n")
+
+
+def text_of(name: str, number: int, line: bytes) -> str:
+    """The text of a line.
+
+    Raises:
+        CorpusError: the bytes are not UTF-8.
+    """
+    try:
+        return line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise CorpusError(
+            f"{name}, line {number}: byte {error.start} of the line is 0x{line[error.start]:02x}, "
+            "which is not UTF-8; repair the file, or convert it (iconv -f ... -t utf-8)",
+            file=name,
+            line=number,
+            byte=error.start,
+        ) from None
+
+
+def write_lines(lines: Iterable[bytes]) -> None:
+    """Lines on stdout, as bytes; the newline is added."""
+    out = sys.stdout.buffer
+    sys.stdout.flush()
+    out.writelines(line + b"\n" for line in lines)
+    if sys.stdin.isatty():  # somebody is typing and waits for the answer
+        out.flush()

@@ -1,0 +1,66 @@
+"""``jogak count``: a corpus becomes a file of word counts, from which any model can be trained."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from jogak.cli import _options as options
+from jogak.cli._progress import progress
+from jogak.cli._run import print_json, say
+
+
+def count(
+    corpus: options.Corpus,
+    output: Annotated[
+        str,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="Where to save, FILE.counts.", show_default=False
+        ),
+    ],
+    pretokenizer: options.Pretokenizers = None,
+    field: options.Field = None,
+    column: options.Column = None,
+    documents: options.Documents = None,
+    separator: options.Separator = None,
+    newline: options.Newline = False,
+    errors: options.Errors = None,
+    min_word_length: options.MinWordLength = None,
+    threads: options.Threads = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Count the words of a corpus, to train from the counts.
+
+    Counting once is enough for any number of trainings, of any size.
+
+    \b
+    Examples:
+      jogak count reviews.txt -o reviews.counts
+      jogak count dump.jsonl.zst --field text --pretokenizer gpt2 -o dump.counts
+      jogak train reviews.counts --vocab-size 32000 -o reviews.jogak.json
+    """
+    import jogak
+
+    with progress(quiet) as report:
+        counts = jogak.count(
+            options.corpus(corpus),
+            progress=report or False,
+            **options.given(
+                pretokenizer=options.pretokenizer(pretokenizer),
+                field=field,
+                column=column,
+                documents=documents,
+                separator=separator,
+                newline=newline,
+                errors=errors,
+                min_word_length=min_word_length,
+                num_threads=threads,
+            ),
+        )
+    counts.save(output)
+    if json:
+        print_json({"output": output, "words": len(counts)})
+    if not quiet:
+        say(f"saved the counts of {len(counts):,} words to {output}")

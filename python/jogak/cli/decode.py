@@ -1,0 +1,55 @@
+"""``jogak decode``: lines of ids become lines of text."""
+
+from __future__ import annotations
+
+import json as json_module
+from typing import Annotated
+
+import typer
+
+from jogak.cli import _options as options
+from jogak.cli._run import lines, write_lines
+from jogak.errors import DecodeError
+
+_SEPARATORS = bytes.maketrans(b"[],", b"   ")
+
+
+def decode(
+    tokenizer: options.TokenizerFile,
+    files: options.Texts = None,
+    json: Annotated[bool, typer.Option("--json", help="Write a JSON string per line.")] = False,
+) -> None:
+    """Decode ids, one text per line.
+
+    Ids are separated by spaces or commas; square brackets are ignored. Without --json
+    the bytes are written as they are, so a text that holds newlines fills more than one line.
+
+    \b
+    Examples:
+      jogak decode -t reviews.jogak.json < ids.txt
+      echo "[17, 4, 212]" | jogak decode -t reviews.jogak.json
+    """
+    import jogak
+
+    tok = jogak.load(tokenizer)
+    for name, number, line in lines(files or []):
+        try:
+            ids = [int(id_) for id_ in line.translate(_SEPARATORS).split()]
+        except ValueError:
+            raise DecodeError(
+                f"{name}, line {number}: {_start(line)} is not a list of ids; expected whole numbers "
+                "separated by spaces or commas"
+            ) from None
+        try:
+            if json:
+                text = json_module.dumps(tok.decode(ids), ensure_ascii=False).encode("utf-8")
+            else:
+                text = tok.decode_bytes(ids)
+        except DecodeError as error:
+            raise DecodeError(f"{name}, line {number}: {error}") from None
+        write_lines([text])
+
+
+def _start(line: bytes) -> str:
+    text = line.decode("utf-8", errors="replace")
+    return repr(text if len(text) <= 40 else text[:39] + "…")

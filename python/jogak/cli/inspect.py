@@ -1,0 +1,106 @@
+"""``jogak inspect``: what a tokenizer file holds."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from jogak.cli import _options as options
+from jogak.cli._run import print_json, write_lines
+from jogak.explain.symbols import visible, width
+
+if TYPE_CHECKING:
+    from jogak import Tokenizer
+
+
+def inspect(
+    file: Annotated[str, typer.Argument(help="A tokenizer file.", show_default=False)],
+    json: options.Json = False,
+    vocab: Annotated[
+        bool, typer.Option("--vocab", help="List the pieces: id, tab, piece.")
+    ] = False,
+    merges: Annotated[
+        bool, typer.Option("--merges", help="List the merges: rank, tab, left, tab, right.")
+    ] = False,
+) -> None:
+    """Show what a tokenizer file holds.
+
+    Its size, its options, its special tokens, why its training ended; or its pieces and merges.
+
+    \b
+    Examples:
+      jogak inspect reviews.jogak.json
+      jogak inspect reviews.jogak.json --vocab | tail
+      jogak inspect reviews.jogak.json --json --merges
+    """
+    import jogak
+
+    tok = jogak.load(file)
+    if json:
+        data = _facts(tok)
+        if vocab:
+            data["vocab"] = dict(_pieces(tok))
+        if merges:
+            data["merges"] = [list(pair) for pair in tok.merges]
+        print_json(data)
+    elif vocab or merges:
+        if vocab:
+            write_lines(f"{id_}\t{visible(text)}".encode() for text, id_ in _pieces(tok))
+        if merges:
+            write_lines(
+                f"{rank}\t{visible(left)}\t{visible(right)}".encode()
+                for rank, (left, right) in enumerate(tok.merges)
+            )
+    else:
+        _print_facts(_facts(tok))
+
+
+def _pieces(tok: Tokenizer) -> list[tuple[str, int]]:
+    return sorted(tok.vocab.items(), key=lambda item: item[1])
+
+
+def _facts(tok: Tokenizer) -> dict[str, Any]:
+    model = tok.spec.model
+    training = tok.training
+    return {
+        "model": type(model).__name__.removesuffix("Model").lower(),
+        "pieces": len(tok),
+        "merges": None if model.merges is None else len(model.merges),
+        "alphabet": model.alphabet,
+        "marker": dataclasses.asdict(model.marker),
+        "pretokenizer": [stage.to_dict() for stage in tok.spec.pretokenizer],
+        "strategy": model.strategy,
+        "unknown": model.unknown,
+        "byte_fallback": model.byte_fallback,
+        "special_tokens": dict(tok.spec.special_tokens),
+        "stop": None if training is None else training.stop,
+    }
+
+
+def _print_facts(facts: dict[str, Any]) -> None:
+    widest = max(map(width, facts))
+    for name, value in facts.items():
+        typer.echo(f"{name.replace('_', ' '):{widest}}  {_said(value)}")
+
+
+def _said(value: Any) -> str:
+    """A fact in words.
+
+    >>> _said(None), _said({"kind": "suffix", "text": "</w>"}), _said([{"type": "gpt2"}])
+    ('none', 'kind=suffix text=</w>', 'type=gpt2')
+    """
+    if value is None or value in ({}, []):
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, dict):
+        return " ".join(
+            f"{key}={visible(str(item))}" for key, item in value.items() if item is not None
+        )
+    if isinstance(value, list):
+        return ", ".join(map(_said, value))
+    return visible(str(value))

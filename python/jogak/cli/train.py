@@ -1,0 +1,233 @@
+"""``jogak train``: a corpus becomes a tokenizer file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperCommand
+
+from jogak.cli import _options as options
+from jogak.cli._progress import progress
+from jogak.cli._run import STOPPED, print_json, print_trace, say
+
+if TYPE_CHECKING:
+    from jogak import Tokenizer
+
+_SHOWN = 10
+
+
+class Command(TyperCommand):
+    """``--trace`` may stand without a number."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """A bare ``--trace`` means the first ten merges; all else is parsed as usual."""
+        spelled = [f"--trace={_SHOWN}" if arg == "--trace" else arg for arg in args]
+        parsed: list[str] = super().parse_args(ctx, spelled)
+        return parsed
+
+
+def train(
+    corpus: options.Corpus,
+    output: Annotated[
+        str,
+        typer.Option("--output", "-o", metavar="FILE", help="Where to save.", show_default=False),
+    ],
+    model: Annotated[str, typer.Option(metavar="bpe", help="The family.")] = "bpe",
+    vocab_size: Annotated[
+        int | None, typer.Option(metavar="N", help="Stop at a vocabulary of this size.")
+    ] = None,
+    num_merges: Annotated[
+        int | None, typer.Option(metavar="N", help="Stop after this many merges.")
+    ] = None,
+    marker: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KIND",
+            help="How the border of a word is written: byte-level, none, suffix, prefix or "
+            "continuation.  [default: byte-level]",
+        ),
+    ] = None,
+    marker_text: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="The marker itself, such as </w>.")
+    ] = None,
+    marker_symbol: Annotated[
+        str | None,
+        typer.Option(
+            metavar="own|joined",
+            help="Whether a suffix starts as a symbol of its own or joined to the last character.",
+        ),
+    ] = None,
+    ties: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RULE",
+            help="Which of the commonest pairs is taken: lowest-id, first-seen, lexicographic, "
+            "greatest or sentencepiece.  [default: lowest-id]",
+        ),
+    ] = None,
+    min_pair_count: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Stop when the best pair is rarer.  [default: 2]"),
+    ] = None,
+    alphabet_size: Annotated[
+        int | None, typer.Option(metavar="N", help="Keep only the commonest characters.")
+    ] = None,
+    character_coverage: Annotated[
+        float | None,
+        typer.Option(metavar="SHARE", help="Keep the characters that make up this share."),
+    ] = None,
+    byte_fallback: Annotated[
+        bool, typer.Option("--byte-fallback", help="Write unknown characters as bytes.")
+    ] = False,
+    max_piece_length: Annotated[
+        int | None, typer.Option(metavar="N", help="No piece is longer, in characters.")
+    ] = None,
+    strategy: options.Strategy = None,
+    prune_dead: Annotated[
+        bool, typer.Option("--prune-dead", help="Drop pieces that nothing needs any more.")
+    ] = False,
+    unknown: Annotated[
+        str | None,
+        typer.Option(metavar="TEXT", help="The unknown piece.  [default: <unk>]"),
+    ] = None,
+    no_unknown: Annotated[
+        bool, typer.Option("--no-unknown", help="Unknown characters are errors.")
+    ] = False,
+    fuse_unknown: Annotated[
+        bool, typer.Option("--fuse-unknown", help="One unknown piece for a run of them.")
+    ] = False,
+    pretokenizer: options.Pretokenizers = None,
+    special_token: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TEXT[=ID]", help="A special token, with its id or without. Repeat."),
+    ] = None,
+    field: options.Field = None,
+    column: options.Column = None,
+    documents: options.Documents = None,
+    separator: options.Separator = None,
+    newline: options.Newline = False,
+    errors: options.Errors = None,
+    min_word_length: options.MinWordLength = None,
+    threads: options.Threads = None,
+    trace: Annotated[
+        int | None,
+        typer.Option(
+            metavar="[=N]", help=f"Show the first N merges, step by step.  [alone: {_SHOWN}]"
+        ),
+    ] = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Train a tokenizer and save it.
+
+    \b
+    Examples:
+      jogak train reviews.txt --vocab-size 32000 -o reviews.jogak.json
+      jogak train reviews.tsv --column document --num-merges 8000 -o r.jogak.json
+      jogak train words.counts --marker suffix --ties first-seen -o toy.jogak.json
+      cat *.txt | jogak train - --vocab-size 16000 -o all.jogak.json --trace=5
+    """
+    import jogak
+
+    if model != "bpe":
+        raise typer.BadParameter(f"{model!r} is not known; expected bpe", param_hint="--model")
+    config = jogak.BPE(
+        **options.given(
+            vocab_size=vocab_size,
+            num_merges=num_merges,
+            marker=_marker(marker, marker_text, marker_symbol),
+            ties=ties,
+            min_pair_count=min_pair_count,
+            alphabet_size=alphabet_size,
+            character_coverage=character_coverage,
+            byte_fallback=byte_fallback,
+            max_piece_length=max_piece_length,
+            strategy=strategy,
+            prune_dead=prune_dead,
+            unknown=unknown,
+            fuse_unknown=fuse_unknown,
+        ),
+        **({"unknown": None} if no_unknown else {}),
+    )
+    stopped = False
+    with progress(quiet) as report:
+        try:
+            tokenizer = jogak.train(
+                options.corpus(corpus),
+                config,
+                progress=report or False,
+                **options.given(
+                    pretokenizer=options.pretokenizer(pretokenizer),
+                    special_tokens=_special_tokens(special_token),
+                    field=field,
+                    column=column,
+                    documents=documents,
+                    separator=separator,
+                    newline=newline,
+                    errors=errors,
+                    min_word_length=min_word_length,
+                    num_threads=threads,
+                    trace=trace,
+                ),
+            )
+        except jogak.TrainingInterrupted as interrupted:
+            tokenizer, stopped = interrupted.tokenizer, True
+    tokenizer.save(output)
+    _report(tokenizer, output, trace is not None, json, quiet, stopped)
+    if stopped:
+        raise typer.Exit(STOPPED)
+
+
+def _report(
+    tokenizer: Tokenizer, output: str, trace: bool, json: bool, quiet: bool, stopped: bool
+) -> None:
+    training = tokenizer.training
+    if trace and not json:
+        print_trace(training.trace)
+    if json:
+        summary = {
+            "output": output,
+            "pieces": len(tokenizer),
+            "merges": len(tokenizer.merges),
+            "stop": training.stop,
+        }
+        print_json({**summary, "trace": training.trace.to_dict()} if trace else summary)
+    if not quiet:
+        say(
+            f"{'stopped; ' if stopped else ''}saved {len(tokenizer):,} pieces, "
+            f"{len(tokenizer.merges):,} of them merges, to {output} (stop: {training.stop})"
+        )
+
+
+def _marker(kind: str | None, text: str | None, symbol: str | None) -> Any:
+    """The three marker options -> a marker, or None to leave the choice to the config."""
+    if text is None and symbol is None:
+        return kind
+    if kind is None:
+        raise typer.BadParameter("--marker-text and --marker-symbol need --marker, such as suffix")
+    import jogak
+
+    return jogak.Marker(kind, text, symbol)  # type: ignore[arg-type]  # it checks them itself
+
+
+def _special_tokens(tokens: list[str] | None) -> list[str] | dict[str, int] | None:
+    """``TEXT`` or ``TEXT=ID``, the same for all of them.
+
+    >>> _special_tokens(["<pad>=0", "<a=b>=1"])
+    {'<pad>': 0, '<a=b>': 1}
+    >>> _special_tokens(["<pad>"])
+    ['<pad>']
+    """
+    if not tokens:
+        return None
+    split = [token.rpartition("=") for token in tokens]
+    with_id = {text: int(id_) for text, _, id_ in split if text and id_.isdecimal()}
+    if not with_id:
+        return tokens
+    if len(with_id) < len(tokens):
+        raise typer.BadParameter(
+            "give an id to every special token or to none, and every text once",
+            param_hint="--special-token",
+        )
+    return with_id

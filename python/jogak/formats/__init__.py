@@ -1,0 +1,129 @@
+"""Tokenizer files: each family is one module here and one line in `FORMATS`.
+
+    read(path)  -> Loaded: the Spec, and the training log and probes where the file has them
+    write(path, spec, ...)
+    detect(path) -> the name of the family, told by content
+
+Rule: what a format cannot say raises `UnsupportedFeature` naming it; nothing that changes ids is ever
+dropped or guessed. A file from a stranger is hostile until parsed: whatever is in it, the answer is a
+tokenizer or a `FormatError` with the place. Nothing here runs a tokenizer.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from jogak.errors import ConfigError, FormatError
+from jogak.formats import native, tiktoken, vocab_merges
+from jogak.formats.family import Format, Loaded, Peek, Probe
+from jogak.formats.files import PathLike
+from jogak.spec import Spec
+from jogak.training import TrainingLog
+
+__all__ = ["FORMATS", "Format", "Loaded", "Probe", "detect", "read", "write"]
+
+#: The families by name, in the order in which files are looked at.
+FORMATS: Mapping[str, Format] = {
+    family.name: family
+    for family in (
+        native.FORMAT,
+        vocab_merges.FORMAT,
+        tiktoken.FORMAT,
+    )
+}
+
+
+def detect(path: PathLike) -> str:
+    """The name of the family that a file or folder is of, told by its content.
+
+    Raises:
+        FormatError: it is of none that is known here.
+        OSError: it cannot be read.
+    """
+    peek = Peek(path)
+    for family in FORMATS.values():
+        if family.matches(peek):
+            return family.name
+    name = os.fspath(path)
+    known = "; ".join(f"{family.name}: {family.about}" for family in FORMATS.values())
+    found = "a folder" if peek.is_folder else "a file"
+    raise FormatError(
+        f"{name}: {found} of no format that is known ({known}); if it is one of them, say which: "
+        "format=...",
+        name,
+    )
+
+
+def read(
+    path: PathLike | tuple[PathLike, PathLike], format: str | None = None, **options: Any
+) -> Loaded:
+    """What a tokenizer file holds.
+
+    Args:
+        path: a file; a folder, or one file, of ``vocab.json`` and ``merges.txt``; or the paths of these
+            two as a tuple.
+        format: a name of `FORMATS`; None looks at the content.
+        options: what the file does not say, such as ``pretokenizer=`` and ``special_tokens=`` for
+            foreign files. The native file says everything and takes none.
+
+    Raises:
+        FormatError: the file is not what it should be, with the place.
+        ConfigError: an unknown format or option, or one that is needed and was not given.
+        UnsupportedFeature: something in the file that this version cannot say.
+        OSError: the file cannot be read.
+    """
+    if format is None:
+        format = vocab_merges.FORMAT.name if isinstance(path, tuple) else detect(path)
+    family = _family(format)
+    _check_path(path, family)
+    for option in options:
+        if option not in family.options:
+            takes = ", ".join(family.options) or "none, since the file says everything"
+            raise ConfigError(f"format {format!r} has no option {option!r}; it takes: {takes}")
+    return family.read(path, **options)
+
+
+def write(
+    path: PathLike | tuple[PathLike, PathLike],
+    spec: Spec,
+    training: TrainingLog | None = None,
+    probes: Iterable[Probe] = (),
+    format: str | None = None,
+) -> None:
+    """Write a tokenizer file; see each family for what it holds.
+
+    Args:
+        path: the file; for ``vocab-merges`` the folder, or the paths of both files as a tuple.
+        spec: the tokenizer.
+        training: how it was trained; only the native format has a place for it.
+        probes: texts and their ids; only the native format has a place for them.
+        format: a name of `FORMATS`; None is the native format.
+
+    Raises:
+        UnsupportedFeature: the format cannot say what this tokenizer is.
+        ConfigError: an unknown format, or a folder where a file should be.
+        OSError: the file cannot be written.
+    """
+    family = _family(native.FORMAT.name if format is None else format)
+    _check_path(path, family)
+    family.write(path, spec, training, tuple(probes))
+
+
+def _family(format: str) -> Format:
+    if format not in FORMATS:
+        known = ", ".join(map(repr, FORMATS))
+        raise ConfigError(f"format is {format!r}; expected one of {known}")
+    return FORMATS[format]
+
+
+def _check_path(path: PathLike | tuple[PathLike, PathLike], family: Format) -> None:
+    if family.two_files:
+        return
+    if isinstance(path, tuple):
+        raise ConfigError(f"format {family.name!r} is one file; found {len(path)} paths")
+    if os.path.isdir(path):
+        raise ConfigError(
+            f"{os.fspath(path)} is a folder, and format {family.name!r} is one file; give its name"
+        )

@@ -1,0 +1,365 @@
+"""jogak's own file: one JSON object that holds all of a tokenizer.
+
+::
+
+    {"format":"jogak",
+    "version":1,
+    "spec":{...},           what the tokenizer is: model, pretokenizer, special_tokens
+    "training":{...},       how it was trained, or null
+    "probes":[...]}         texts with their ids, replayed when the file is loaded
+
+The same content always gives the same bytes: UTF-8, no spaces, the five sections in this order,
+all other keys sorted, one line for each section and for each field of the model and of the log, a line
+feed at the end. Merges are one flat list of ids, ``[left, right, left, right, ...]``, best first.
+
+Rule: reading trusts nothing. Whatever is in the file, the answer is a `Loaded` or a `FormatError` with
+the place; a field that this version does not know is refused, because it may change the ids.
+
+Fields are never optional, so the version goes up with every change to them; all versions up to the own
+one are read.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+from typing import Any, cast
+
+from jogak.errors import ConfigError
+from jogak.formats import bytelevel
+from jogak.formats.checked import Node, fault, is_unicode, parse
+from jogak.formats.family import Format, Loaded, Peek, Probe
+from jogak.formats.files import PathLike, read_bytes, write_atomically
+from jogak.formats.vocabulary import product
+from jogak.spec import (
+    BPEModel,
+    Marker,
+    Pretokenizer,
+    Spec,
+    pretokenizer_from_dict,
+    resolve_pretokenizer,
+)
+from jogak.training import TrainingLog
+
+__all__ = ["VERSION", "dumps", "read", "spec_from_dict", "spec_to_dict", "write"]
+
+#: The newest version of the format: the one that is written.
+VERSION = 1
+
+_MODEL_FIELDS = (
+    "type", "pieces", "merges", "marker", "mark_words", "alphabet", "byte_fallback", "unknown",
+    "fuse_unknown", "strategy", "whole_word",
+)  # fmt: skip
+_OPTIONS_OF_STAGE = {"digits": ("group",), "regex": ("pattern", "matches")}
+
+
+# --- files --------------------------------------------------------------------------------------
+
+
+def read(source: PathLike | bytes) -> Loaded:
+    """What a native file holds.
+
+    Args:
+        source: the path of the file, or its bytes.
+
+    Raises:
+        FormatError: anything in the file that is not as it should be, with the place.
+        OSError: the file cannot be read.
+    """
+    if isinstance(source, bytes):
+        return _loaded(Node(parse(source, None)))
+    name = os.fspath(source)
+    return _loaded(Node(parse(read_bytes(source), name), file=name))
+
+
+def write(
+    path: PathLike, spec: Spec, training: TrainingLog | None = None, probes: Iterable[Probe] = ()
+) -> None:
+    """Write a native file, wholly or not at all.
+
+    Raises:
+        ConfigError: the spec, log or probes hold something that could not be read again, such as a
+            piece with a lone surrogate.
+        OSError: the file cannot be written.
+    """
+    write_atomically(path, dumps(spec, training, probes))
+
+
+def dumps(spec: Spec, training: TrainingLog | None = None, probes: Iterable[Probe] = ()) -> bytes:
+    """The bytes of a native file.
+
+    Raises:
+        ConfigError: as `write`.
+
+    >>> model = BPEModel(pieces=("a", "b", "ab"), merges=((0, 1),))
+    >>> data = dumps(Spec(model=model, pretokenizer=resolve_pretokenizer("none")))
+    >>> print(data.decode()[:50])
+    {"format":"jogak",
+    "version":1,
+    "spec":{
+    "model":{
+    >>> read(data).spec.model.merges
+    ((0, 1),)
+    """
+    data = {
+        "format": "jogak",
+        "version": VERSION,
+        "spec": spec_to_dict(spec),
+        "training": None if training is None else training.to_dict(),
+        "probes": [{"text": probe.text, "ids": list(probe.ids)} for probe in probes],
+    }
+    # What is written can be read: the reader itself is asked, before a byte goes out.
+    try:
+        _loaded(Node(data))
+    except ValueError as error:
+        raise ConfigError(f"this tokenizer cannot be saved: {error}") from None
+    lines = [f'"{name}":{_lay_out(value, depth=2)}' for name, value in data.items()]
+    return ("{" + ",\n".join(lines) + "}\n").encode("utf-8")
+
+
+def _lay_out(value: Any, depth: int) -> str:
+    """Canonical JSON; objects down to ``depth`` have one field a line."""
+    if depth and isinstance(value, dict) and value:
+        fields = (f"{_line(key)}:{_lay_out(value[key], depth - 1)}" for key in sorted(value))
+        return "{\n" + ",\n".join(fields) + "}"
+    return _line(value)
+
+
+def _line(value: Any) -> str:
+    return json.dumps(
+        value, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":")
+    )
+
+
+def _loaded(root: Node) -> Loaded:
+    if root.field("format").value != "jogak":
+        raise root.child("format", root.value["format"]).expected("'jogak', the native format")
+    version = root.field("version").integer(1, 2**31)
+    if version > VERSION:
+        raise fault(
+            root.file,
+            "version",
+            f"version {version} of the format was written by a newer jogak; this one reads up to "
+            f"version {VERSION}: upgrade it (pip install --upgrade jogak)",
+        )
+    _, _, spec_node, training_node, probes_node = root.fields(
+        "format", "version", "spec", "training", "probes"
+    )
+    spec = _spec(spec_node)
+    training = None if training_node.value is None else _training(training_node)
+    probes = tuple(_probe(node, len(spec.model.pieces)) for node in probes_node.items())
+    return Loaded(spec, training, probes, FORMAT.name)
+
+
+def _training(node: Node) -> TrainingLog:
+    with node.blamed():
+        training = TrainingLog.from_dict(node.value)
+    config = training.config
+    assert isinstance(config.marker, Marker)  # a BPE makes it one
+    texts = [config.unknown, config.marker.text, *training.pruned, *chain(*training.passed_over)]
+    if not is_unicode("".join(filter(None, texts))):
+        raise node.fault("has a lone surrogate in one of its texts; expected Unicode")
+    return training
+
+
+def _probe(node: Node, size: int) -> Probe:
+    text, ids = node.fields("text", "ids")
+    return Probe(text.text(), tuple(ids.integers(0, size - 1)))
+
+
+# --- Spec -> plain data -------------------------------------------------------------------------
+
+
+def spec_to_dict(spec: Spec) -> dict[str, Any]:
+    """A Spec as plain data: dicts, lists, texts, numbers, as the native file holds it.
+
+    >>> model = BPEModel(pieces=("a", "b", "ab"), merges=((0, 1),))
+    >>> spec_to_dict(Spec(model=model, pretokenizer=resolve_pretokenizer("none")))["model"]["merges"]
+    [0, 1]
+    """
+    model = spec.model
+    merges = model.merges
+    return {
+        "model": {
+            "type": "bpe",
+            "pieces": list(model.pieces),
+            "merges": None if merges is None else [id_ for pair in merges for id_ in pair],
+            "marker": dataclasses.asdict(model.marker),
+            "mark_words": model.mark_words,
+            "alphabet": model.alphabet,
+            "byte_fallback": model.byte_fallback,
+            "unknown": model.unknown,
+            "fuse_unknown": model.fuse_unknown,
+            "strategy": model.strategy,
+            "whole_word": model.whole_word,
+        },
+        "pretokenizer": [stage.to_dict() for stage in spec.pretokenizer],
+        "special_tokens": dict(spec.special_tokens),
+    }
+
+
+# --- plain data -> Spec -------------------------------------------------------------------------
+
+
+def spec_from_dict(
+    data: Mapping[str, Any], *, file: str | None = None, place: str = "spec"
+) -> Spec:
+    """The way back from `spec_to_dict`, checked field by field.
+
+    Args:
+        data: plain data from anywhere.
+        file: the name that errors give to where it came from.
+        place: the path of ``data`` itself in that file.
+
+    Raises:
+        FormatError: a field that is missing, unknown, or has an impossible value.
+
+    >>> spec = Spec(model=BPEModel(pieces=("a",), merges=()), pretokenizer=resolve_pretokenizer("none"))
+    >>> spec_from_dict(spec_to_dict(spec)) == spec
+    True
+    """
+    return _spec(Node(data, place, file))
+
+
+def _spec(node: Node) -> Spec:
+    model_node, stages_node, special_node = node.fields("model", "pretokenizer", "special_tokens")
+    model = _model(model_node, special_node)
+    stages = [_stage(stage) for stage in stages_node.items()]
+    with stages_node.blamed():
+        pretokenizer = resolve_pretokenizer(stages)
+    special_tokens = _special_tokens(special_node, model.pieces)
+    with node.blamed():
+        return Spec(model=model, pretokenizer=pretokenizer, special_tokens=special_tokens)
+
+
+def _model(node: Node, special: Node) -> BPEModel:
+    (
+        kind, pieces_node, merges_node, marker_node, mark_words, alphabet, byte_fallback, unknown,
+        fuse_unknown, strategy, whole_word,
+    ) = node.fields(*_MODEL_FIELDS)  # fmt: skip
+    if kind.value != "bpe":
+        raise kind.expected("'bpe'")
+    pieces = tuple(pieces_node.texts_or_nulls())
+    ids = _ids(pieces_node, pieces)
+    marker = _marker(marker_node)
+    if marker.kind == "byte-level":
+        _check_byte_level(pieces_node, ids, special)
+    merges = None
+    if merges_node.value is not None:
+        # Only the merges strategy applies them, so only there must each make a piece.
+        makes_pieces = strategy.value == "merges"
+        merges = _merges(merges_node, pieces, ids, marker if makes_pieces else None)
+    with node.blamed():
+        return BPEModel(
+            pieces=pieces,
+            merges=merges,
+            marker=marker,
+            mark_words=mark_words.flag(),
+            alphabet=cast(Any, alphabet.text()),
+            byte_fallback=byte_fallback.flag(),
+            unknown=None if unknown.value is None else unknown.text(),
+            fuse_unknown=fuse_unknown.flag(),
+            strategy=cast(Any, strategy.text()),
+            whole_word=whole_word.flag(),
+        )
+
+
+def _ids(node: Node, pieces: Sequence[str | None]) -> dict[str, int]:
+    """Text -> id; every text may stand once."""
+    ids = {text: id_ for id_, text in enumerate(pieces) if text is not None}
+    if len(ids) != len(pieces) - pieces.count(None):
+        for id_, text in enumerate(pieces):
+            if text is not None and ids[text] != id_:
+                raise node.child(ids[text], text).fault(
+                    f"is {text!r}, as is {node.place}[{id_}]; expected every text once"
+                )
+    return ids
+
+
+def _check_byte_level(node: Node, ids: Mapping[str, int], special: Node) -> None:
+    """Every piece of a byte-level vocabulary is written in byte characters, special tokens apart."""
+    apart = special.value if isinstance(special.value, dict) else {}
+    foreign = bytelevel.first_foreign(text for text in ids if text not in apart)
+    if foreign is not None:
+        raise node.child(ids[foreign], foreign).expected(
+            "byte-level pieces in GPT-2's printable characters; "
+            "other texts can only be special tokens"
+        )
+
+
+def _merges(
+    node: Node, pieces: Sequence[str | None], ids: Mapping[str, int], marker: Marker | None
+) -> tuple[tuple[int, int], ...]:
+    """The flat list as pairs; with a marker, every pair must make a piece."""
+    flat = node.integers(0, len(pieces) - 1)
+    if len(flat) % 2:
+        raise node.fault(f"has {len(flat)} ids; expected two for each merge")
+    alternating = iter(flat)
+    merges = tuple(zip(alternating, alternating))
+    for rank, (left_id, right_id) in enumerate(merges):
+        left, right = pieces[left_id], pieces[right_id]
+        if left is None or right is None:
+            nothing = left_id if left is None else right_id
+            raise node.child(rank, None).fault(
+                f"joins ids {left_id} and {right_id}, but {nothing} stands for nothing; "
+                "expected two pieces"
+            )
+        if marker is not None and product(marker, left, right) not in ids:
+            raise node.child(rank, None).fault(
+                f"joins {left!r} and {right!r}, but {product(marker, left, right)!r} is no piece; "
+                "expected it among the pieces"
+            )
+    return merges
+
+
+def _marker(node: Node) -> Marker:
+    kind, text, symbol = node.fields("kind", "text", "symbol")
+    with node.blamed():
+        return Marker(
+            cast(Any, kind.text()),
+            None if text.value is None else text.text(),
+            None if symbol.value is None else cast(Any, symbol.text()),
+        )
+
+
+def _stage(node: Node) -> Pretokenizer:
+    kind = node.field("type").text()
+    _, *options = node.fields("type", *_OPTIONS_OF_STAGE.get(kind, ()))
+    for option in options:
+        if kind == "digits":
+            option.integer(1, 3)
+        else:
+            option.text()
+    with node.blamed():
+        return pretokenizer_from_dict(node.value)
+
+
+def _special_tokens(node: Node, pieces: Sequence[str | None]) -> dict[str, int]:
+    if not isinstance(node.value, dict):
+        raise node.expected("an object of texts and ids")
+    # Whether the piece of that id is that text, Spec itself checks.
+    return {
+        text: node.child(text, id_).integer(0, len(pieces) - 1) for text, id_ in node.value.items()
+    }
+
+
+# --- the family ---------------------------------------------------------------------------------
+
+
+def _matches(peek: Peek) -> bool:
+    # Files that jogak wrote are known by their first bytes, rearranged ones by a full look.
+    if peek.head.startswith(b'{"format":"jogak"'):
+        return True
+    return isinstance(peek.json, dict) and peek.json.get("format") == "jogak"
+
+
+FORMAT = Format(
+    name="jogak",
+    about="the native file, JSON with everything in it",
+    matches=_matches,
+    read=read,
+    write=write,
+)

@@ -1,0 +1,255 @@
+"""``.tiktoken`` rank files: one piece a line, its bytes in base64 and its rank.
+
+::
+
+    IQ== 0
+    Ig== 1
+
+The rank is the id. There are no merges: any two neighbours whose joined bytes are a piece may merge,
+the lowest rank first, and a word that is a piece is taken whole. Which words there are (the
+pre-tokenizer) and the special tokens are not in the file: the published vocabularies are known here by
+the SHA-256 of their content; for any other the caller says it.
+
+Source: https://github.com/openai/tiktoken, ``tiktoken/load.py`` and ``tiktoken_ext/openai_public.py``
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import os
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from jogak.errors import ConfigError, UnsupportedFeature
+from jogak.formats import bytelevel
+from jogak.formats.checked import fault, shown
+from jogak.formats.family import Format, Loaded, Peek, Probe
+from jogak.formats.files import PathLike, read_bytes, write_atomically
+from jogak.formats.vocabulary import pieces_by_id
+from jogak.spec import BPEModel, Marker, PretokenizerLike, Spec, resolve_pretokenizer
+from jogak.training import TrainingLog
+
+__all__ = ["PUBLISHED", "Published", "read", "write"]
+
+
+@dataclass(frozen=True)
+class Published:
+    """What a well-known rank file does not say about itself."""
+
+    name: str
+    pretokenizer: str
+    special_tokens: Mapping[str, int] = field(default_factory=dict)
+
+
+#: SHA-256 of the file -> the vocabulary that it is. GPT-2 and r50k_base are the same file.
+PUBLISHED: Mapping[str, Published] = {
+    "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930": Published(
+        "r50k_base", "gpt2", {"<|endoftext|>": 50256}
+    ),
+    "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069": Published(
+        "p50k_base", "gpt2", {"<|endoftext|>": 50256}
+    ),
+    "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7": Published(
+        "cl100k_base",
+        "cl100k",
+        {
+            "<|endoftext|>": 100257,
+            "<|fim_prefix|>": 100258,
+            "<|fim_middle|>": 100259,
+            "<|fim_suffix|>": 100260,
+            "<|endofprompt|>": 100276,
+        },
+    ),
+    "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d": Published(
+        "o200k_base", "o200k", {"<|endoftext|>": 199999, "<|endofprompt|>": 200018}
+    ),
+}
+
+_LINE = re.compile(rb"([A-Za-z0-9+/]*={0,2}) ([0-9]{1,9})")
+
+
+def read(
+    path: PathLike,
+    *,
+    pretokenizer: PretokenizerLike | None = None,
+    special_tokens: Mapping[str, int] | None = None,
+) -> Spec:
+    """The tokenizer of a rank file.
+
+    Args:
+        path: the file.
+        pretokenizer: how text is cut into words. May be left out for a published file, whatever its
+            name is.
+        special_tokens: text -> id. None: those of the published vocabulary, or none at all.
+
+    Returns:
+        A Spec whose ``merges`` are None, since the ids are the ranks. Ids that no line has stand
+        for nothing.
+
+    Raises:
+        FormatError: a line that is not base64 and a rank, a piece or rank that stands twice, or a
+            file that lacks one of the 256 single bytes; with the line.
+        ConfigError: no pre-tokenizer given for a file that is not known, or special tokens whose
+            ids are taken.
+        OSError: the file cannot be read.
+    """
+    name = os.fspath(path)
+    data = read_bytes(path)
+    ranks = _ranks(data, name)
+    published = PUBLISHED.get(hashlib.sha256(data).hexdigest())
+    if published is not None:
+        pretokenizer = published.pretokenizer if pretokenizer is None else pretokenizer
+        special_tokens = published.special_tokens if special_tokens is None else special_tokens
+    if pretokenizer is None:
+        known = ", ".join(each.name for each in PUBLISHED.values())
+        raise ConfigError(
+            f"{name}: a rank file does not say how text is cut into words, and this one is none of "
+            f'those known by content ({known}); say it, such as pretokenizer="cl100k", and give '
+            "its special_tokens={text: id} if it has any"
+        )
+    special_tokens = dict(special_tokens or {})
+    ids = _with_special_tokens(ranks, special_tokens, name)
+    try:
+        pieces = pieces_by_id(ids)
+    except ValueError as error:
+        raise fault(name, "", str(error)) from None
+    model = BPEModel(
+        pieces=pieces,
+        merges=None,
+        marker=Marker("byte-level"),
+        alphabet="bytes",
+        whole_word=True,
+    )
+    stages = resolve_pretokenizer(pretokenizer)
+    return Spec(model=model, pretokenizer=stages, special_tokens=special_tokens)
+
+
+def _ranks(data: bytes, file: str) -> dict[str, int]:
+    """The lines as printable text -> rank."""
+    ranks: dict[str, int] = {}
+    line_of_rank: dict[int, int] = {}
+    line_of_piece: dict[str, int] = {}
+    lines = data.split(b"\n")
+    if lines[-1] == b"":
+        lines.pop()
+    for number, line in enumerate(lines, 1):
+        place = f"line {number}"
+        match = _LINE.fullmatch(line.removesuffix(b"\r"))
+        if match is None:
+            raise fault(
+                file,
+                place,
+                f"{place} is {shown(line)}; expected base64, one space, and a rank",
+            )
+        rank = int(match[2])
+        if rank in line_of_rank:
+            raise fault(
+                file, place, f"{place}: rank {rank} stands on line {line_of_rank[rank]} already"
+            )
+        line_of_rank[rank] = number
+        if match[1] == b"=":
+            continue  # Whisper's file gives an id to the empty piece: no text ever becomes it.
+        try:
+            piece = base64.b64decode(match[1], validate=True)
+        except binascii.Error:
+            piece = b""
+        if not piece:
+            raise fault(
+                file, place, f"{place}: {shown(match[1])} is not the base64 of one or more bytes"
+            )
+        text = bytelevel.from_bytes(piece)
+        if text in ranks:
+            raise fault(
+                file,
+                place,
+                f"{place}: the bytes {shown(piece)} stand on line {line_of_piece[text]} already",
+            )
+        ranks[text], line_of_piece[text] = rank, number
+    for byte, text in enumerate(bytelevel.ALPHABET):
+        if text not in ranks:
+            raise fault(
+                file, "", f"the byte 0x{byte:02X} has no rank; expected all 256 bytes as pieces"
+            )
+    return ranks
+
+
+def _with_special_tokens(
+    ranks: Mapping[str, int], special_tokens: Mapping[str, int], file: str
+) -> dict[str, int]:
+    """Ranks and special tokens in one; neither ids nor texts may meet."""
+    ids = dict(ranks)
+    taken = set(ranks.values())
+    for text, id_ in special_tokens.items():
+        if type(id_) is not int or id_ < 0 or id_ in taken:
+            raise ConfigError(
+                f"{file}: special token {text!r} has the id {id_!r}; expected one that is free"
+            )
+        if not text or text in ids:
+            raise ConfigError(
+                f"{file}: special token {text!r} has the text of a piece; expected another text"
+            )
+        ids[text] = id_
+        taken.add(id_)
+    return ids
+
+
+def write(
+    path: PathLike, spec: Spec, training: TrainingLog | None = None, probes: Iterable[Probe] = ()
+) -> None:
+    """Write a rank file, in the order of the ids, wholly or not at all.
+
+    Pre-tokenizer and special tokens have no place in the file; `read` is given them again. Training
+    log and probes stay behind.
+
+    Raises:
+        UnsupportedFeature: a tokenizer that does not encode by ranks, so that the file would give
+            other ids.
+        OSError: the file cannot be written.
+    """
+    model = spec.model
+    for cannot, what in (
+        (model.alphabet != "bytes", f"an alphabet of characters (marker {model.marker.kind!r})"),
+        (model.merges is not None, "a list of merges: its ranks are the ids"),
+        (model.strategy != "merges", f"the strategy {model.strategy!r}"),
+        (not model.whole_word, "whole_word=False"),
+    ):
+        if cannot:
+            raise UnsupportedFeature(
+                f"{os.fspath(path)}: a .tiktoken file cannot say {what}; "
+                'save as the native format, or as format="vocab-merges"'
+            )
+    texts = [text for text in model.pieces if text is not None and text not in spec.special_tokens]
+    foreign = bytelevel.first_foreign(texts)
+    if foreign is not None:
+        raise ConfigError(
+            f"{os.fspath(path)}: piece {foreign!r} stands for no bytes; "
+            "expected byte-level pieces in GPT-2's printable characters"
+        )
+    lines = [
+        base64.b64encode(bytelevel.to_bytes(text)) + b" %d\n" % rank
+        for rank, text in enumerate(model.pieces)
+        if text is not None and text not in spec.special_tokens
+    ]
+    write_atomically(path, b"".join(lines))
+
+
+def _read(path: PathLike, **options: object) -> Loaded:
+    return Loaded(read(path, **options), None, (), FORMAT.name)  # type: ignore[arg-type]
+
+
+def _matches(peek: Peek) -> bool:
+    match = _LINE.fullmatch(peek.first_line)
+    return match is not None and len(match[1]) > 0
+
+
+FORMAT = Format(
+    name="tiktoken",
+    about="a .tiktoken file, base64 and rank on each line",
+    matches=_matches,
+    read=_read,
+    write=write,
+    options=("pretokenizer", "special_tokens"),
+)

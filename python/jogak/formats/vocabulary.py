@@ -1,0 +1,54 @@
+"""What all vocabulary files share: ids that become a list of pieces, merges that name their product.
+
+Rule: the ids of a file are kept exactly; an id that no line names stands for nothing (None).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from jogak.spec import Marker
+
+__all__ = ["MOST_HOLES", "pieces_by_id", "product"]
+
+#: So many ids may stand for nothing; a file with more is taken for broken rather than given memory.
+MOST_HOLES = 1_000_000
+
+
+def pieces_by_id(ids: Mapping[str, int]) -> tuple[str | None, ...]:
+    """Text -> id becomes the text of every id, None in the holes.
+
+    Raises:
+        ValueError: an id below zero, two texts with one id, or more than `MOST_HOLES` holes; the
+            message says which.
+
+    >>> pieces_by_id({"b": 2, "a": 0})
+    ('a', None, 'b')
+    """
+    size = max(ids.values(), default=-1) + 1
+    if size - len(ids) > MOST_HOLES:
+        raise ValueError(
+            f"the highest id is {size - 1} for {len(ids)} pieces; "
+            f"expected at most {MOST_HOLES:,} ids that stand for nothing"
+        )
+    pieces: list[str | None] = [None] * size
+    for text, id_ in ids.items():
+        if id_ < 0:
+            raise ValueError(f"piece {text!r} has the id {id_}; expected 0 or more")
+        if pieces[id_] is not None:
+            raise ValueError(
+                f"pieces {pieces[id_]!r} and {text!r} both have the id {id_}; expected one piece"
+            )
+        pieces[id_] = text
+    return tuple(pieces)
+
+
+def product(marker: Marker, left: str, right: str) -> str:
+    """The text of two merged pieces: a continuation mark inside a piece is left out.
+
+    >>> product(Marker("continuation"), "un", "##der"), product(Marker(), "un", "der")
+    ('under', 'under')
+    """
+    if marker.kind == "continuation" and marker.text is not None:
+        right = right.removeprefix(marker.text)
+    return left + right

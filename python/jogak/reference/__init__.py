@@ -1,0 +1,79 @@
+"""The BPE family in plain Python, written to be read, and the oracle the Rust core is tested against.
+
+Rule of this room: clear before fast. It imports nothing of jogak outside itself and, but for the
+patterns of `pretokenize`, only the standard library. A result here is never rounded, cached or
+sharded; when the core and this room disagree, one of them is wrong and a test says so.
+
+Read it in this order; every file tells one story and starts with its rules:
+
+    pretokenize   text -> words
+    words         words -> counts, and a word -> its first symbols (alphabets, border markers)
+    ties          which of several equally frequent pairs comes first
+    bpe           counts -> merges: training, live pieces, pruning
+    model         what training leaves behind: pieces, ids, merges, the unknown rule
+    encode        a word -> pieces by merging, with and without dropout
+    longest       a word -> pieces by longest match, and by longest piece first
+    text          a whole text -> tokens -> ids
+    decode        the way back
+    compress      byte pair compression, where it all began
+    random        the random numbers of dropout
+
+WordPiece and Unigram have a place beside these files, not inside them.
+
+>>> from jogak.reference import Spelling, train
+>>> sennrich = {"low": 5, "lower": 2, "newest": 6, "widest": 3}
+>>> trained = train(sennrich, spelling=Spelling("suffix"), ties="first-seen", num_merges=10)
+>>> tokens("lowest", trained.model(), "whitespace")
+['low', 'est</w>']
+"""
+
+from .bpe import Merge, Pruned, Training, count_pairs, merge_pair, prune_dead, train
+from .compress import Compression, CompressionStep, compress
+from .decode import decode, decode_bytes, join_tokens
+from .encode import Encoding, MergeStep, encode_word, encode_word_dropout
+from .longest import longest_first, longest_match
+from .model import Model, byte_pieces
+from .pretokenize import PATTERNS, metaspace, pretokenize, undo_metaspace
+from .random import SplitMix64
+from .text import encode, tokens
+from .ties import TIES, best_pair
+from .words import BYTE_TO_CHAR, CHAR_TO_BYTE, MARKERS, Spelling, base_alphabet, inventory
+
+__all__ = [
+    "BYTE_TO_CHAR",
+    "CHAR_TO_BYTE",
+    "MARKERS",
+    "PATTERNS",
+    "TIES",
+    "Compression",
+    "CompressionStep",
+    "Encoding",
+    "Merge",
+    "MergeStep",
+    "Model",
+    "Pruned",
+    "Spelling",
+    "SplitMix64",
+    "Training",
+    "base_alphabet",
+    "best_pair",
+    "byte_pieces",
+    "compress",
+    "count_pairs",
+    "decode",
+    "decode_bytes",
+    "encode",
+    "encode_word",
+    "encode_word_dropout",
+    "inventory",
+    "join_tokens",
+    "longest_first",
+    "longest_match",
+    "merge_pair",
+    "metaspace",
+    "pretokenize",
+    "prune_dead",
+    "tokens",
+    "train",
+    "undo_metaspace",
+]

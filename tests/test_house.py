@@ -1,0 +1,253 @@
+"""Holds the house in shape: which room may import which, and what `import jogak` may pull in.
+
+A room that is not in a table fails: whoever adds one says there what it may touch.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PYTHON = ROOT / "python" / "jogak"
+RUST = ROOT / "crates" / "jogak" / "src"
+
+# Room of the package -> rooms of the package that its files may import (itself always).
+PYTHON_ARROWS: dict[str, set[str]] = {
+    "errors": set(),
+    "spec": {"errors"},
+    "formats": {"errors", "spec"},
+    "counts": {"errors", "spec", "_core", "corpus"},
+    "corpus": {"errors", "spec"},
+    "trace": {"errors", "spec"},
+    "ragged": {"errors"},
+    "tokenizer": {
+        *("errors", "spec", "formats", "_core", "trace", "ragged"),
+        # Only inside functions: a tokenizer hands itself to what shows it.
+        "explain",
+    },
+    "train": {"errors", "spec", "_core", "corpus", "counts", "tokenizer", "trace", "explain"},
+    "compress": {"errors", "_core", "trace", "explain"},
+    "explain": {"errors", "spec", "tokenizer", "trace"},
+    "reference": set(),
+    "cli": {"__init__"},
+    "__main__": {"cli"},
+    "__init__": {
+        *(
+            "_core",
+            "compress",
+            "corpus",
+            "counts",
+            "errors",
+            "explain",
+            "formats",
+            "ragged",
+            "spec",
+        ),
+        *("tokenizer", "train"),
+    },
+}
+CORE_ROOMS = {"__init__", "compress", "counts", "tokenizer", "train"}
+
+# Room of the core -> rooms of the core that it may use.
+_BASE = {"error", "observe"}
+RUST_ARROWS: dict[str, set[str]] = {
+    "error": set(),
+    "observe": set(),
+    "vocab": _BASE,
+    "scan": set(),
+    "normalize": {*_BASE, "vocab"},
+    "pretokenize": {*_BASE, "vocab", "scan"},
+    "prepare": {*_BASE, "vocab", "normalize", "pretokenize"},
+    "model": {*_BASE, "vocab"},
+    "cache": {*_BASE, "vocab", "model"},
+    "count": {*_BASE, "vocab", "normalize", "pretokenize", "prepare"},
+    "pipeline": {*_BASE, "vocab", "normalize", "pretokenize", "prepare", "model", "cache"},
+    "train": {*_BASE, "vocab", "count"},
+    "compress": {*_BASE, "vocab"},
+}
+
+
+# --- Python
+
+
+def python_files() -> list[Path]:
+    return sorted(PYTHON.rglob("*.py"))
+
+
+def room_of(path: Path) -> str:
+    """`python/jogak/formats/native.py` -> `formats`; `python/jogak/spec.py` -> `spec`."""
+    return path.relative_to(PYTHON).parts[0].removesuffix(".py")
+
+
+def is_type_checking(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+
+
+def running_code(node: ast.AST) -> Iterator[ast.AST]:
+    """All nodes below `node` that run: without the blocks that only type checkers read."""
+    for child in ast.iter_child_nodes(node):
+        if not is_type_checking(child):
+            yield child
+            yield from running_code(child)
+
+
+def imported_modules(path: Path) -> Iterator[str]:
+    """Full names of what a file imports, relative imports resolved: `jogak.spec`, `numpy`, ..."""
+    package = ["jogak", *path.relative_to(PYTHON).parent.parts]
+    for node in running_code(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) - node.level + 1] if node.level else []
+            module = ".".join([*above, *([node.module] if node.module else [])])
+            for alias in node.names:
+                # `from jogak import spec` names a room; `from jogak.spec import BPE` a thing in it.
+                yield f"{module}.{alias.name}" if module == "jogak" else module
+
+
+def imported_rooms(path: Path) -> set[str]:
+    """The rooms of the package that a file imports; the package's own face is `__init__`."""
+    rooms = set()
+    for module in imported_modules(path):
+        package, _, rest = module.partition(".")
+        if package == "jogak":
+            name = rest.partition(".")[0]
+            is_room = (PYTHON / name).is_dir() or (PYTHON / f"{name}.py").exists()
+            rooms.add(name if name and (is_room or name == "_core") else "__init__")
+    return rooms
+
+
+@pytest.mark.parametrize("path", python_files(), ids=lambda path: str(path.relative_to(PYTHON)))
+def test_a_python_room_imports_only_what_it_may(path: Path) -> None:
+    room = room_of(path)
+    assert room in PYTHON_ARROWS, f"{room} is a new room: say in PYTHON_ARROWS what it may import"
+    forbidden = imported_rooms(path) - PYTHON_ARROWS[room] - {room}
+    assert not forbidden, f"{room} may not import {sorted(forbidden)}"
+
+
+def test_only_few_rooms_know_the_rust_module() -> None:
+    assert {room for room, rooms in PYTHON_ARROWS.items() if "_core" in rooms} == CORE_ROOMS
+
+
+def test_the_reference_needs_nothing_but_python() -> None:
+    # `regex` knows the Unicode classes that the standard library's `re` lacks.
+    allowed = {*sys.stdlib_module_names, "jogak", "regex"}
+    for path in (PYTHON / "reference").rglob("*.py"):
+        modules = {module.partition(".")[0] for module in imported_modules(path)}
+        assert modules <= allowed, path
+
+
+def test_imports_are_seen_in_all_their_spellings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("spec.py", "errors.py", "train.py"):
+        (tmp_path / name).touch()
+    (tmp_path / "formats").mkdir()
+    file = tmp_path / "formats" / "native.py"
+    file.write_text(
+        "from __future__ import annotations\n"
+        "from typing import TYPE_CHECKING\n"
+        "from jogak import spec, load\n"
+        "from ..errors import FormatError\n"
+        "from . import hugging_face\n"
+        "if TYPE_CHECKING:\n"
+        "    import jogak.train\n"
+        "def f():\n"
+        "    import jogak._core\n",
+        encoding="utf-8",
+    )
+    monkeypatch.setitem(globals(), "PYTHON", tmp_path)
+    assert imported_rooms(file) == {"__init__", "spec", "errors", "formats", "_core"}
+
+
+def test_importing_jogak_stays_light() -> None:
+    program = (
+        "import sys; before = set(sys.modules); import jogak; print(*set(sys.modules) - before)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    loaded = {name.partition(".")[0] for name in done.stdout.split()}
+    assert "jogak" in loaded
+    heavy = {"asyncio", "click", "IPython", "numpy", "pyarrow", "rich", "typer"}
+    assert not loaded & heavy
+
+
+def test_every_public_name_is_there() -> None:
+    program = (
+        "import jogak; [getattr(jogak, name) for name in jogak.__all__]; print(*jogak.__all__)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert {"train", "load", "BPE", "JogakError"} <= set(done.stdout.split())
+
+
+# --- Rust
+
+
+def rust_rooms() -> dict[str, list[Path]]:
+    """Room -> its files; `lib.rs` stands above all rooms."""
+    rooms: dict[str, list[Path]] = {}
+    for path in sorted(RUST.rglob("*.rs")):
+        room = path.relative_to(RUST).parts[0].removesuffix(".rs")
+        if room != "lib":
+            rooms.setdefault(room, []).append(path)
+    return rooms
+
+
+def used_rooms(source: str) -> set[str]:
+    """The rooms that Rust source names: `use crate::vocab::Vocab`, `use crate::{error, vocab}`."""
+    code = re.sub(r"//[^\n]*", "", source)
+    # Tests may compare with any room.
+    code = code.partition("#[cfg(test)]")[0]
+    rooms = set(re.findall(r"\bcrate::([a-z_]+)\b", code))
+    for group in re.findall(r"\bcrate::\{((?:[^{}]|\{[^{}]*\})*)\}", code):
+        flat = re.sub(r"\{[^{}]*\}", "", group)
+        rooms.update(re.findall(r"(?:^|,)\s*([a-z_]+)", flat))
+    return rooms
+
+
+@pytest.mark.parametrize(("room", "files"), rust_rooms().items(), ids=rust_rooms().keys())
+def test_a_rust_room_uses_only_what_it_may(room: str, files: list[Path]) -> None:
+    assert room in RUST_ARROWS, f"{room} is a new room: say in RUST_ARROWS what it may use"
+    for path in files:
+        forbidden = used_rooms(path.read_text(encoding="utf-8")) - RUST_ARROWS[room] - {room}
+        assert not forbidden, f"{path.relative_to(RUST)} may not use {sorted(forbidden)}"
+
+
+def test_rust_imports_are_seen_in_all_their_spellings() -> None:
+    source = (
+        "use crate::{error::{Error, Place}, vocab};\n"
+        "// use crate::train;\n"
+        "fn f() -> crate::count::Counts { count() }\n"
+        "#[cfg(test)]\nmod tests { use crate::pipeline; }\n"
+    )
+    assert used_rooms(source) == {"error", "vocab", "count"}
+
+
+def test_training_and_encoding_never_meet() -> None:
+    assert "pipeline" not in RUST_ARROWS["train"]
+    assert "train" not in RUST_ARROWS["pipeline"]
+
+
+def test_the_core_knows_no_python() -> None:
+    for crate in ("jogak", "jogak-corpus"):
+        manifest = (ROOT / "crates" / crate / "Cargo.toml").read_text(encoding="utf-8")
+        assert "pyo3" not in manifest
+        assert "numpy" not in manifest
+
+
+def test_no_file_names_a_package_index() -> None:
+    """Where packages come from is the machine's business, so the lock files hold versions only."""
+    lines = (ROOT / "requirements-dev.lock").read_text(encoding="utf-8").splitlines()
+    pinned = [line for line in lines if not line.startswith("#")]
+    assert pinned
+    assert all(re.match(r"[a-z0-9-]+==[^ ]+( ; .+)?$", line) for line in pinned)
