@@ -168,6 +168,13 @@ def test_iterables_of_text_and_bytes() -> None:
     assert words(io.BytesIO("\n".join(TEXTS).encode())) == EXPECTED
 
 
+def test_the_pretokenizer_is_chosen_and_told() -> None:
+    counts = count(["it's 2024"])
+    assert [stage.to_dict() for stage in counts.pretokenizer or ()] == [{"type": "o200k"}]
+    assert set(counts) == {"it's", " ", "202", "4"}
+    assert set(count(["a b"], pretokenizer="metaspace")) == {"▁a", "▁b"}
+
+
 def test_inventories_and_counts() -> None:
     counts = count({"low": 5, "a": 1})
     assert dict(counts.items()) == {"low": 5, "a": 1}
@@ -221,9 +228,7 @@ def test_broken_utf8(tmp_path: Path) -> None:
 
 def test_broken_documents_in_memory() -> None:
     for broken in (b"\xff", "\ud800"):
-        with pytest.raises(
-            CorpusError, match="document 1, byte 0: broken UTF-8"
-        ) as caught:
+        with pytest.raises(CorpusError, match="document 1, byte 0: broken UTF-8") as caught:
             words(iter(["fine", broken]))
         assert (caught.value.file, caught.value.line, caught.value.byte) == (
             None,
@@ -318,16 +323,12 @@ def test_cut_off_and_misnamed_compression(tmp_path: Path) -> None:
         words(path, errors="skip")
     assert caught.value.file == str(path)
     path.write_text("plain")
-    with pytest.raises(
-        CorpusError, match=r"ends in \.gz, but it does not start like gzip"
-    ):
+    with pytest.raises(CorpusError, match=r"ends in \.gz, but it does not start like gzip"):
         words(path)
 
 
 def test_what_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(
-        CorpusError, match=r"no such file; to train on a text itself pass \[text\]"
-    ):
+    with pytest.raises(CorpusError, match=r"no such file; to train on a text itself pass \[text\]"):
         words("the cat sat on the mat")
     with pytest.raises(CorpusError, match="no such file"):
         words(tmp_path / "absent.txt")
@@ -343,9 +344,7 @@ def test_what_is_not_there(tmp_path: Path) -> None:
         words([tmp_path / "a.log", "absent.txt"])
 
 
-@pytest.mark.skipif(
-    os.name != "posix" or os.geteuid() == 0, reason="root reads everything"
-)
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root reads everything")
 def test_a_file_that_may_not_be_read(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.touch(0)
@@ -361,7 +360,7 @@ def test_lists_of_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not is_paths(["one text", "a.txt?", "what?"])
     assert not is_paths([])
     assert words(iter(["a.txt"])) == {"a.txt": 1}
-    with pytest.raises(CorpusError, match="'b.txt': no such file"):
+    with pytest.raises(CorpusError, match=r"'b\.txt': no such file"):
         is_paths(["a.txt", "b.txt"])
     with pytest.raises(CorpusError, match=r"iter\(texts\)"):
         is_paths(["some text", "./data"])
@@ -410,6 +409,7 @@ def test_lists_of_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ({"a": 1.0}, {}, "the count of 'a' is 1.0"),
         ({"a": 2**64}, {}, "the count of 'a' is 18446744073709551616"),
         (Counts.from_dict({"a": 1}, "gpt2"), {}, "made with"),
+        (Counts.from_dict({"a": 1}), {"newline": "drop"}, "newline is for files"),
     ],
 )
 def test_options_that_cannot_be(
@@ -428,9 +428,7 @@ def test_options_that_cannot_be(
 
 
 def test_items_that_are_no_documents() -> None:
-    with pytest.raises(
-        CorpusError, match="document 1 is of type int; expected str or bytes"
-    ):
+    with pytest.raises(CorpusError, match="document 1 is of type int; expected str or bytes"):
         words(iter(["a", 5]))
 
 

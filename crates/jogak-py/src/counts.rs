@@ -17,8 +17,8 @@ use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The exception `name` of `jogak.errors`, made with `arguments`.
-pub fn raise<'py>(
+/// The exception `name` of `jogak.errors`, made with `arguments`: places have numbers among them.
+fn raise<'py>(
     py: Python<'py>,
     name: &str,
     arguments: impl pyo3::call::PyCallArgs<'py>,
