@@ -5,6 +5,8 @@ from typing import Any, TypedDict, final
 
 from jogak.corpus import Readable
 
+__all__ = ["Counts", "Cursor", "__version__", "count_documents", "count_sources"]
+
 __version__: str
 
 class _Request(TypedDict):

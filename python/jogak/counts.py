@@ -20,6 +20,7 @@ from jogak import _core
 from jogak.corpus import Corpus, Documents, FormatName, Layout, one_of, resolve
 from jogak.errors import ConfigError, FormatError
 from jogak.spec import Pretokenizer, PretokenizerLike, pretokenizer_from_dict, resolve_pretokenizer
+from jogak.threads import resolve_threads
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -306,8 +307,13 @@ def count(
             bytes. Also a mapping {word: count}, or `Counts`, for which only ``min_word_length`` is left
             to do. See `jogak.corpus`.
         pretokenizer: how a document is cut into words; None chooses ``"o200k"``.
-        format, field, column, documents, separator, newline: how documents stand in files: see
-            `jogak.corpus.Layout`.
+        format: ``"text"``, ``"jsonl"``, ``"csv"`` or ``"tsv"`` for all files; None goes by their names
+            (`jogak.corpus.Layout` tells this and the next five exactly).
+        field: JSON lines: the field that is the document.
+        column: tables: the column that is the document.
+        documents: plain text: every ``"line"`` is a document, or every ``"file"``.
+        separator: plain text: a text that stands between documents.
+        newline: lines of plain text: ``"keep"`` (None means this) or ``"drop"`` the line end.
         errors: what to do about a document that cannot be read. ``"strict"``: stop; ``"replace"``: put
             U+FFFD in the place of broken UTF-8, as Python does; ``"skip"``: leave the document out.
         min_word_length: leave out words of fewer characters (code points).
@@ -325,7 +331,7 @@ def count(
     """
     one_of("errors", errors, ("strict", "replace", "skip"))
     _whole("min_word_length", min_word_length)
-    threads = thread_count(num_threads)
+    threads = resolve_threads(num_threads)
     layout = Layout(
         format=format,
         field=field,
@@ -374,27 +380,6 @@ def _recount(
             f"with {_shown(corpus.pretokenizer)}; leave it out, or count the texts again"
         )
     return corpus.limited(min_word_length=min_word_length) if min_word_length > 1 else corpus
-
-
-def thread_count(num_threads: int | None) -> int | None:
-    """How many threads to use: the argument, or ``JOGAK_NUM_THREADS``, or None for one per core.
-
-    Raises:
-        ConfigError: not a whole number of at least 1.
-
-    >>> thread_count(2)
-    2
-    """
-    if num_threads is not None:
-        return _whole("num_threads", num_threads)
-    text = os.environ.get("JOGAK_NUM_THREADS", "").strip()
-    if not text:
-        return None
-    if not text.isdecimal() or int(text) < 1:
-        raise ConfigError(
-            f"the environment variable JOGAK_NUM_THREADS is {text!r}; expected a whole number of 1 or more"
-        )
-    return int(text)
 
 
 def _whole(option: str, value: object, least: int = 1) -> int:
