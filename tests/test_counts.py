@@ -333,13 +333,13 @@ def test_threads_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> N
 def test_progress(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "a.txt"
     path.write_text("word\n" * 1000)
-    calls: list[tuple[int, int | None]] = []
+    calls: list[tuple[str, int, int | None]] = []
     count(path, pretokenizer="whitespace", progress=lambda *call: calls.append(call))
-    assert calls[-1] == (5000, 5000)
-    assert [done for done, _ in calls] == sorted(done for done, _ in calls)
-    unknown: list[tuple[int, int | None]] = []
+    assert calls[-1] == ("counting", 5000, 5000)
+    assert [done for _, done, _ in calls] == sorted(done for _, done, _ in calls)
+    unknown: list[tuple[str, int, int | None]] = []
     count(["word"], pretokenizer="whitespace", progress=lambda *call: unknown.append(call))
-    assert unknown[-1] == (4, None)
+    assert unknown[-1] == ("counting", 4, None)
     count(path, pretokenizer="whitespace", progress=True)
     output = capsys.readouterr()
     assert output.out == ""

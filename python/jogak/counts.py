@@ -10,15 +10,16 @@ left out of a corpus is said in the `Report`.
 
 from __future__ import annotations
 
-import contextlib
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from functools import partial
+from typing import TYPE_CHECKING, Literal
 
 from jogak import _core
 from jogak.corpus import Corpus, Documents, FormatName, Layout, one_of, resolve
 from jogak.errors import ConfigError, FormatError
+from jogak.progress import Progress, reporting
 from jogak.spec import Pretokenizer, PretokenizerLike, pretokenizer_from_dict, resolve_pretokenizer
 from jogak.threads import resolve_threads
 
@@ -31,7 +32,6 @@ __all__ = ["Counts", "Report", "count"]
 DEFAULT_PRETOKENIZER = "o200k"
 
 #: Called with (bytes done, bytes in all or None) about twenty times a second.
-ProgressCallback: TypeAlias = Callable[[int, "int | None"], object]
 
 
 @dataclass(frozen=True)
@@ -295,7 +295,7 @@ def count(
     min_word_length: int = 1,
     keep_order: bool = False,
     num_threads: int | None = None,
-    progress: bool | ProgressCallback = False,
+    progress: Progress = False,
 ) -> Counts:
     """Counts the words of a corpus, on all cores and in steady memory.
 
@@ -319,8 +319,8 @@ def count(
         min_word_length: leave out words of fewer characters (code points).
         keep_order: remember which word occurred first (for training with ``ties="first-seen"``).
         num_threads: None: what ``JOGAK_NUM_THREADS`` says, or else one per core.
-        progress: True draws a bar on standard error; or a function that is called with the bytes done
-            and the bytes there are (None if that cannot be known).
+        progress: True draws a bar on standard error; or a function that is called with ``"counting"``,
+            the bytes done, and the bytes there are (None if that cannot be known).
 
     Raises:
         ConfigError: an impossible option, or one that nothing in the corpus can use.
@@ -344,7 +344,8 @@ def count(
         return _recount(corpus, pretokenizer, layout, min_word_length)
     stages = resolve_pretokenizer(DEFAULT_PRETOKENIZER if pretokenizer is None else pretokenizer)
     what = resolve(corpus, layout)
-    with _callback(progress) as callback:
+    with reporting(progress) as report:
+        callback = None if report is None else partial(report, "counting")
         request: _core._Request = {
             "pretokenizer": [stage.to_dict() for stage in stages],
             "errors": errors,
@@ -412,22 +413,3 @@ def _shown(stages: tuple[Pretokenizer, ...] | None) -> str:
     import json
 
     return json.dumps([stage.to_dict() for stage in stages], ensure_ascii=False)
-
-
-@contextlib.contextmanager
-def _callback(progress: bool | ProgressCallback) -> Iterator[ProgressCallback | None]:
-    """A progress argument as a function for the core; True draws a bar."""
-    if progress is False:
-        yield None
-    elif progress is not True:
-        if not callable(progress):
-            raise ConfigError(f"progress is {progress!r}; expected True, False or a function")
-        yield progress
-    else:
-        from rich.console import Console
-        from rich.progress import BarColumn, DownloadColumn, Progress, TransferSpeedColumn
-
-        columns = ("counting", BarColumn(), DownloadColumn(), TransferSpeedColumn())
-        with Progress(*columns, console=Console(stderr=True)) as bar:
-            task = bar.add_task("counting", total=None)
-            yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeAlias
+
+from jogak.errors import ConfigError
 
 __all__ = ["Progress", "Report", "reporting"]
 
@@ -24,6 +25,8 @@ def reporting(progress: Progress) -> Iterator[Report | None]:
     if callable(progress):
         yield progress
         return
+    if not isinstance(progress, bool):
+        raise ConfigError(f"progress is {progress!r}; expected True, False or a function")
     if not progress:
         yield None
         return
@@ -32,7 +35,7 @@ def reporting(progress: Progress) -> Iterator[Report | None]:
     from rich.progress import Progress as Bars
 
     columns = (TextColumn("{task.description:9}"), BarColumn(), MofNCompleteColumn())
-    console = Console(file=sys.stderr)
+    console = Console(stderr=True)
     with Bars(*columns, TimeElapsedColumn(), console=console, transient=True) as bars:
         tasks = {}
 

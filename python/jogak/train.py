@@ -124,7 +124,7 @@ def _counted(
         pretokenizer=chosen or usual,
         keep_order=config.ties == "first-seen",
         num_threads=num_threads,
-        progress=(lambda done, total: report("counting", done, total)) if report else False,
+        progress=report or False,
         **reading,
     )
     return counts, chosen or usual

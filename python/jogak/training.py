@@ -14,10 +14,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
-from typing import Any, Literal, TypeAlias, get_args, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args, overload
 
 from jogak.errors import ConfigError
 from jogak.spec import BPE, Marker
+
+if TYPE_CHECKING:
+    from jogak.explain.data import TrainingTrace
 
 __all__ = ["MergeStep", "StopReason", "TrainingLog"]
 
@@ -99,7 +102,7 @@ class TrainingLog:
     total_words: int
     pruned: tuple[str, ...] = ()
     passed_over: tuple[tuple[str, str], ...] = ()
-    trace: object | None = field(default=None, compare=False, repr=False)
+    trace: TrainingTrace | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.config, BPE):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import strategies as st
+
 from jogak.formats import Probe
 from jogak.formats.bytelevel import ALPHABET
 from jogak.formats.vocabulary import product
@@ -24,7 +25,7 @@ def model_path(*parts: str) -> Path:
 
 
 def toy_spec() -> Spec:
-    """hug 10, pug 5, pun 12, bun 4, hugs 5: three merges."""
+    """Hug 10, pug 5, pun 12, bun 4, hugs 5: three merges."""
     model = BPEModel(
         pieces=("<unk>", "b", "g", "h", "n", "p", "s", "u", "ug", "un", "hug"),
         merges=((7, 2), (7, 4), (3, 8)),

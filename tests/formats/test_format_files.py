@@ -13,6 +13,7 @@ import pytest
 from format_cases import TOY_PROBES, toy_log, toy_spec
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from jogak import formats
 from jogak.errors import ConfigError, FormatError
 from jogak.formats import bytelevel, files

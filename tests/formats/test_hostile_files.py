@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from format_cases import TOY_PROBES, toy_log, toy_spec
+
 from jogak import formats
 from jogak.errors import ConfigError, FormatError
 from jogak.formats import native, tiktoken, vocab_merges

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from format_cases import model_path, specs, toy_spec
 from hypothesis import given, settings
+
 from jogak import formats
 from jogak.errors import ConfigError, FormatError, UnsupportedFeature
 from jogak.formats import vocab_merges

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
 from jogak.reference import (
     BYTE_TO_CHAR,
     CHAR_TO_BYTE,
