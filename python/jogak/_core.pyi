@@ -1,7 +1,6 @@
 """The native module."""
 
 from collections.abc import Callable, Iterable
-from types import CapsuleType
 from typing import Any, TypeAlias, TypedDict, final
 
 import numpy as np
@@ -52,7 +51,6 @@ def count_sources(
 def count_documents(
     documents: Iterable[str | bytes], request: _Request
 ) -> tuple[Counts, dict[str, int]]: ...
-
 def train_bpe(
     counts: Counts,
     config: dict[str, Any],
@@ -63,9 +61,7 @@ def train_bpe(
     candidates: int = 20,
     words: int = 50,
 ) -> dict[str, Any]: ...
-def arrow_list(
-    ids: NDArray[np.uint32], offsets: NDArray[np.int64]
-) -> tuple[CapsuleType, CapsuleType]: ...
+def arrow_list(ids: NDArray[np.uint32], offsets: NDArray[np.int64]) -> tuple[object, object]: ...
 
 _Dropout: TypeAlias = tuple[float, int] | None
 

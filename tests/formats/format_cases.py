@@ -53,7 +53,7 @@ def toy_log() -> TrainingLog:
 TOY_PROBES = (Probe("hug bug", (10, 1, 8)), Probe("", ()), Probe("\x00\u2028가", (0, 0, 0)))
 
 # Characters that are easy to get wrong in JSON, in lines, or in UTF-8.
-CHARACTERS = list('abcé가\u1100▁😀"\\#=/') + ["\x00", "\x7f", "\x85", "\u2028", "\ufeff", "\u0301"]
+CHARACTERS = list('abcé가\u1100▁😀"\\#=/\x00\x7f\x85\u2028\ufeff\u0301')
 SPACES = [" ", "\n", "\r", "\t"]
 SPECIALS = ["<pad>", "<unk>", "<|end of text|>", "\n\n"]
 STAGES = [

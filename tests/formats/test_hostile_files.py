@@ -1,4 +1,4 @@
-"""Files from strangers: all kinds of cuts and twists of a valid file are read right or refused with a place.
+"""Files from strangers: every cut and twist of a valid file is read right or refused with a place.
 
 The mutations are tried in order, with no randomness; steps of a prime length thin them out where every
 one would take too long.

@@ -381,5 +381,5 @@ def test_compression_goes_on_behind_the_letters() -> None:
     ],
 )  # fmt: skip
 def test_impossible_options_are_refused(call: Callable[[], object]) -> None:
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match=r"\w"):
         call()

@@ -1,6 +1,6 @@
 //! The base alphabet of a corpus: which symbols words are made of before the first merge.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::symbols::{Form, Marker, Symbols, byte_order};
 
@@ -52,7 +52,7 @@ impl Alphabet {
         limit: AlphabetLimit,
     ) -> Self {
         let mut counts: FxHashMap<char, u128> = FxHashMap::default();
-        let mut forms: FxHashMap<(char, Form), ()> = FxHashMap::default();
+        let mut forms: FxHashSet<(char, Form)> = FxHashSet::default();
         let mut any = false;
         for (word, count) in words {
             let mut rest = word.chars();
@@ -62,18 +62,16 @@ impl Alphabet {
                 first = false;
                 any = true;
                 *counts.entry(character).or_insert(0) += u128::from(count);
-                forms.insert((character, form), ());
+                forms.insert((character, form));
             }
         }
         let kept =
             limit.apply(counts.iter().map(|(&character, &count)| (character, count)).collect());
         let mut text = String::new();
         let mut entries: Vec<(Form, Vec<u8>, u32)> = Vec::new();
-        for &character in kept.keys() {
+        for &character in &kept {
             for form in [Form::Plain, Form::Marked] {
-                if forms.contains_key(&(character, form))
-                    && marker.write(character, form, &mut text)
-                {
+                if forms.contains(&(character, form)) && marker.write(character, form, &mut text) {
                     entries.push((form, text.clone().into_bytes(), 1));
                 }
             }
@@ -86,9 +84,7 @@ impl Alphabet {
         entries.dedup_by(|next, before| next.1 == before.1);
         let index: FxHashMap<&[u8], u32> =
             entries.iter().zip(0u32..).map(|((_, text, _), id)| (text.as_slice(), id)).collect();
-        let mut characters: Vec<char> = kept.keys().copied().collect();
-        characters.sort_unstable();
-        let symbols = Symbols::chars(marker.clone(), characters.into_iter(), |text| {
+        let symbols = Symbols::chars(marker.clone(), kept.iter().copied(), |text| {
             index.get(text.as_bytes()).copied()
         });
         Self {
@@ -111,7 +107,8 @@ impl Alphabet {
 }
 
 impl AlphabetLimit {
-    fn apply(self, mut counts: Vec<(char, u128)>) -> FxHashMap<char, ()> {
+    /// The characters that are kept, most frequent first.
+    fn apply(self, mut counts: Vec<(char, u128)>) -> Vec<char> {
         counts.sort_unstable_by_key(|&(character, count)| (std::cmp::Reverse(count), character));
         let keep = match self {
             AlphabetLimit::All => counts.len(),
@@ -129,7 +126,7 @@ impl AlphabetLimit {
                     .unwrap_or(counts.len())
             }
         };
-        counts[..keep].iter().map(|&(character, _)| (character, ())).collect()
+        counts[..keep].iter().map(|&(character, _)| character).collect()
     }
 }
 
