@@ -11,6 +11,7 @@ left out of a corpus is said in the `Report`.
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from jogak import _core
 from jogak.corpus import Corpus, Documents, FormatName, Layout, one_of, resolve
 from jogak.errors import ConfigError, FormatError
+from jogak.progress import reporting
 from jogak.spec import Pretokenizer, PretokenizerLike, pretokenizer_from_dict, resolve_pretokenizer
 
 if TYPE_CHECKING:
@@ -432,17 +434,13 @@ def _shown(stages: tuple[Pretokenizer, ...] | None) -> str:
 @contextlib.contextmanager
 def _callback(progress: bool | ProgressCallback) -> Iterator[ProgressCallback | None]:
     """A progress argument as a function for the core; True draws a bar."""
-    if progress is False:
-        yield None
-    elif progress is not True:
-        if not callable(progress):
-            raise ConfigError(f"progress is {progress!r}; expected True, False or a function")
+    if callable(progress):
         yield progress
-    else:
-        from rich.console import Console
-        from rich.progress import BarColumn, DownloadColumn, Progress, TransferSpeedColumn
-
-        columns = ("counting", BarColumn(), DownloadColumn(), TransferSpeedColumn())
-        with Progress(*columns, console=Console(stderr=True)) as bar:
-            task = bar.add_task("counting", total=None)
-            yield lambda done, total: bar.update(task, completed=done, total=total)
+        return
+    if not isinstance(progress, bool):
+        raise ConfigError(f"progress is {progress!r}; expected True, False or a function")
+    with reporting(progress) as report:
+        if report is None:
+            yield None
+        else:
+            yield functools.partial(report, "counting")
