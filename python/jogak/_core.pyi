@@ -8,7 +8,16 @@ from numpy.typing import NDArray
 
 from jogak.corpus import Readable
 
-__all__ = ["Counts", "Cursor", "__version__", "count_documents", "count_sources"]
+__all__ = [
+    "Counts",
+    "Cursor",
+    "Tokenizer",
+    "__version__",
+    "arrow_list",
+    "count_documents",
+    "count_sources",
+    "train_bpe",
+]
 
 __version__: str
 

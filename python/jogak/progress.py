@@ -31,17 +31,32 @@ def reporting(progress: Progress) -> Iterator[Report | None]:
         yield None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bars
 
-    columns = (TextColumn("{task.description:9}"), BarColumn(), MofNCompleteColumn())
-    console = Console(stderr=True)
-    with Bars(*columns, TimeElapsedColumn(), console=console, transient=True) as bars:
+    columns = (TextColumn("{task.description:8}"), BarColumn(), TimeElapsedColumn())
+    amounts = TextColumn("{task.fields[amount]}")
+    with Bars(*columns, amounts, console=Console(stderr=True), transient=True) as bars:
         tasks = {}
 
         def report(stage: str, done: int, total: int | None) -> None:
             if stage not in tasks:
-                tasks[stage] = bars.add_task(stage, total=total)
-            bars.update(tasks[stage], completed=done, total=total)
+                for before in tasks.values():  # a stage that nobody knew the end of has ended
+                    bars.update(before, total=bars.tasks[before].completed)
+                tasks[stage] = bars.add_task(stage, total=total, amount="")
+            amount = _amount(stage, done, total)
+            bars.update(tasks[stage], completed=done, total=total, amount=amount)
 
         yield report
+
+
+def _amount(stage: str, done: int, total: int | None) -> str:
+    """How much is done, in words; counting is told in bytes.
+
+    >>> _amount("counting", 12_300_000, 31_050_000), _amount("merging", 1200, None)
+    ('12.3 of 31.1 MB', '1,200')
+    """
+    if stage == "counting":
+        megabytes = f"{done / 1e6:,.1f}"
+        return f"{megabytes} MB" if total is None else f"{megabytes} of {total / 1e6:,.1f} MB"
+    return f"{done:,}" if total is None else f"{done:,} of {total:,}"

@@ -28,6 +28,7 @@ from jogak.training import TrainingLog
 
 if TYPE_CHECKING:
     from jogak.corpus import Corpus
+    from jogak.counts import Report
 
 __all__ = ["train"]
 
@@ -86,7 +87,7 @@ def train(
         counts, stages = _counted(corpus, config, pretokenizer, num_threads, report, reading)
         consume = counts is not corpus  # nobody else has a use for them
         result = _learn(counts, config, stages, specials, report, trace, consume)
-    tokenizer = _tokenizer(result, config, stages, specials)
+    tokenizer = _tokenizer(result, config, stages, specials, counts.report)
     if result["stop"] == "interrupted":
         raise TrainingInterrupted(
             f"training was stopped after {len(result['merges']):,} merges; "
@@ -213,6 +214,7 @@ def _tokenizer(
     config: BPE,
     stages: tuple[Pretokenizer, ...],
     specials: Mapping[str, int],
+    report: Report,
 ) -> Tokenizer:
     """Core ids -> final ids, and all that is known into a Spec and a log."""
     assert not isinstance(config.marker, str)
@@ -266,6 +268,7 @@ def _tokenizer(
         total_words=result["total_words"],
         pruned=tuple(text for i, text in enumerate(texts) if i not in final),
         passed_over=tuple((texts[left], texts[right]) for left, right in result["passed_over"]),
+        report=report,
     )
     if result["trace"]:
         from jogak.explain.build import training_trace

@@ -20,6 +20,7 @@ from jogak.errors import ConfigError
 from jogak.spec import BPE, Marker
 
 if TYPE_CHECKING:
+    from jogak.counts import Report
     from jogak.explain.data import TrainingTrace
 
 __all__ = ["MergeStep", "StopReason", "TrainingLog"]
@@ -72,6 +73,8 @@ class TrainingLog:
         passed_over: (left, right) texts of pairs that had the largest count but were not merged: too
             long, or their joined text is a piece already.
         trace: the full trace where one was asked for; never saved, and of no weight in comparisons.
+        report: what counting saw and left out (`jogak.counts.Report`); as the trace, only known to
+            the tokenizer that was just trained.
 
     Raises:
         ConfigError: entries that are no counts, lists of different lengths, or numbers that cannot
@@ -103,6 +106,7 @@ class TrainingLog:
     pruned: tuple[str, ...] = ()
     passed_over: tuple[tuple[str, str], ...] = ()
     trace: TrainingTrace | None = field(default=None, compare=False, repr=False)
+    report: Report | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.config, BPE):
@@ -246,7 +250,7 @@ class TrainingLog:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """The log as plain data, as files hold it: lists, texts and numbers. The trace stays out."""
+        """The log as plain data, as files hold it: lists, texts and numbers; no trace, no report."""
         data: dict[str, Any] = {"config": self.config.to_dict()}
         coverage = data["config"]["character_coverage"]
         if coverage is not None:
@@ -279,7 +283,9 @@ class TrainingLog:
 
 
 #: The fields that files hold, besides ``config``.
-_SAVED = tuple(f.name for f in dataclasses.fields(TrainingLog) if f.name not in ("config", "trace"))
+_SAVED = tuple(
+    f.name for f in dataclasses.fields(TrainingLog) if f.name not in ("config", "trace", "report")
+)
 _CONFIG_FIELDS = ("type", *(f.name for f in dataclasses.fields(BPE)))
 _MARKER_FIELDS = tuple(f.name for f in dataclasses.fields(Marker))
 

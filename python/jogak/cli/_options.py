@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -37,7 +37,18 @@ Separator = Annotated[
     str | None, typer.Option(metavar="TEXT", help="The text between documents of a text file.")
 ]
 Newline = Annotated[
-    bool, typer.Option("--newline", help="The newline at the end of a line is part of the text.")
+    str | None,
+    typer.Option(
+        metavar="keep|drop",
+        help="Whether the newline at the end of a line is part of the text.  [default: keep]",
+    ),
+]
+Format = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="What the files are: text, jsonl, csv or tsv.  [default: what each name says]",
+    ),
 ]
 Errors = Annotated[
     str | None,
@@ -63,6 +74,17 @@ Texts = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Write JSON on stdout.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing on stderr.")]
 Seed = Annotated[int | None, typer.Option(metavar="N", help="Seed of dropout.")]
+Special = Annotated[
+    str | None,
+    typer.Option(
+        metavar="text|parse|error",
+        help="What to do with the texts of special tokens: read them as any text, make them special "
+        "tokens, or refuse them.  [default: text]",
+    ),
+]
+Dropout = Annotated[
+    float | None, typer.Option(metavar="P", help="Skip each merge with this probability.")
+]
 Strategy = Annotated[
     str | None,
     typer.Option(
@@ -74,7 +96,7 @@ Strategy = Annotated[
 def given(**options: Any) -> dict[str, Any]:
     """The options that were given, so that all others keep the defaults of the Python API.
 
-    >>> given(field="text", column=None, newline=False)
+    >>> given(field="text", column=None, byte_fallback=False)
     {'field': 'text'}
     """
     return {
@@ -101,7 +123,8 @@ def corpus(paths: list[str]) -> Any:
     """
     saved = [path for path in paths if path.endswith(".counts")]
     if not saved:
-        return sys.stdin.buffer if paths == ["-"] else paths
+        # A Path is a file even if nothing is there; a str in a list might be a text.
+        return [path if path == "-" else Path(path) for path in paths]
     if len(saved) < len(paths):
         raise typer.BadParameter("give either .counts files or texts, not both")
     import jogak

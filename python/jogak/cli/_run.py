@@ -18,9 +18,21 @@ import typer
 from jogak.errors import ConfigError, CorpusError, JogakError
 
 if TYPE_CHECKING:
+    from jogak.counts import Report
     from jogak.explain.data import Trace
 
-__all__ = ["guarded", "lines", "print_json", "print_trace", "root", "say", "text_of", "write_lines"]
+__all__ = [
+    "guarded",
+    "lines",
+    "print_json",
+    "print_trace",
+    "root",
+    "say",
+    "say_left_out",
+    "text_of",
+    "watched",
+    "write_lines",
+]
 
 _P = ParamSpec("_P")
 
@@ -73,6 +85,26 @@ def _forget_stdout() -> None:
 def say(message: str) -> None:
     """A line for the person at the terminal, on stderr."""
     typer.echo(f"jogak: {message}", err=True)
+
+
+def say_left_out(report: Report | None) -> None:
+    """What counting did not use, if there was anything: nothing is left out in silence."""
+    if report is None:
+        return
+    left_out = {
+        f"documents that could not be read ({report.skipped_bytes:,} bytes)": report.skipped_documents,
+        "broken places, which became U+FFFD": report.replaced,
+        "words that are too short": report.short_words,
+        "files in folders, for their names": report.ignored_files,
+    }
+    for what, number in left_out.items():
+        if number:
+            say(f"left out: {number:,} {what}")
+
+
+def watched(quiet: bool) -> bool:
+    """Whether to draw progress: where somebody is there to see it."""
+    return not quiet and sys.stderr.isatty()
 
 
 def print_json(value: Any) -> None:

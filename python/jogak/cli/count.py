@@ -7,8 +7,7 @@ from typing import Annotated
 import typer
 
 from jogak.cli import _options as options
-from jogak.cli._progress import progress
-from jogak.cli._run import print_json, say
+from jogak.cli._run import print_json, say, say_left_out, watched
 
 
 def count(
@@ -20,13 +19,18 @@ def count(
         ),
     ],
     pretokenizer: options.Pretokenizers = None,
+    format: options.Format = None,
     field: options.Field = None,
     column: options.Column = None,
     documents: options.Documents = None,
     separator: options.Separator = None,
-    newline: options.Newline = False,
+    newline: options.Newline = None,
     errors: options.Errors = None,
     min_word_length: options.MinWordLength = None,
+    keep_order: Annotated[
+        bool,
+        typer.Option("--keep-order", help="Remember which word came first: for first-seen ties."),
+    ] = False,
     threads: options.Threads = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
@@ -43,24 +47,33 @@ def count(
     """
     import jogak
 
-    with progress(quiet) as report:
-        counts = jogak.count(
-            options.corpus(corpus),
-            progress=report or False,
-            **options.given(
-                pretokenizer=options.pretokenizer(pretokenizer),
-                field=field,
-                column=column,
-                documents=documents,
-                separator=separator,
-                newline=newline,
-                errors=errors,
-                min_word_length=min_word_length,
-                num_threads=threads,
-            ),
-        )
+    counts = jogak.count(
+        options.corpus(corpus),
+        progress=watched(quiet),
+        **options.given(
+            pretokenizer=options.pretokenizer(pretokenizer),
+            format=format,
+            field=field,
+            column=column,
+            documents=documents,
+            separator=separator,
+            newline=newline,
+            errors=errors,
+            min_word_length=min_word_length,
+            keep_order=keep_order,
+            num_threads=threads,
+        ),
+    )
     counts.save(output)
     if json:
-        print_json({"output": output, "words": len(counts)})
+        print_json(
+            {
+                "output": output,
+                "words": len(counts),
+                "total": counts.total,
+                "report": counts.report.to_dict(),
+            }
+        )
     if not quiet:
-        say(f"saved the counts of {len(counts):,} words to {output}")
+        say_left_out(counts.report)
+        say(f"saved the counts of {len(counts):,} words, {counts.total:,} in all, to {output}")

@@ -11,6 +11,7 @@ import typer
 
 from jogak.cli import _options as options
 from jogak.cli._run import lines, text_of, write_lines
+from jogak.explain.symbols import drawing
 
 if TYPE_CHECKING:
     from jogak import Tokenizer
@@ -22,15 +23,16 @@ _BATCH_LINES = 1 << 14
 def encode(
     tokenizer: options.TokenizerFile,
     files: options.Texts = None,
-    tokens: Annotated[bool, typer.Option("--tokens", help="Write pieces instead of ids.")] = False,
+    tokens: Annotated[
+        bool, typer.Option("--tokens", help="Write pieces instead of ids, as they read.")
+    ] = False,
     json: Annotated[
         bool, typer.Option("--json", help="Write a JSON object per line, ids and pieces.")
     ] = False,
-    dropout: Annotated[
-        float, typer.Option(metavar="P", help="Skip each merge with this probability.")
-    ] = 0.0,
+    dropout: options.Dropout = None,
     seed: options.Seed = None,
     strategy: options.Strategy = None,
+    special: options.Special = None,
     threads: options.Threads = None,
 ) -> None:
     """Encode texts, one per line.
@@ -48,20 +50,16 @@ def encode(
     import jogak
 
     tok = jogak.load(tokenizer)
-    plain = not dropout and strategy is None
+    how = options.given(strategy=strategy, special=special)
     line = 0
     for texts in _batches(files or []):
-        if plain:
-            ids = tok.encode_batch(texts, num_threads=threads).to_lists()
+        if dropout is None:
+            ids = tok.encode_batch(texts, num_threads=threads, **how).to_lists()
         else:
+            seeds = [None if seed is None else seed + line + index for index in range(len(texts))]
             ids = [
-                tok.encode(
-                    text,
-                    dropout=dropout,
-                    seed=None if seed is None else seed + line + index,
-                    strategy=strategy,
-                )
-                for index, text in enumerate(texts)
+                tok.encode(text, dropout=dropout, seed=seed_of_line, **how)
+                for text, seed_of_line in zip(texts, seeds, strict=True)
             ]
         line += len(texts)
         write_lines(_written(tok, ids, tokens, json))
@@ -85,12 +83,13 @@ def _batches(paths: Sequence[str]) -> Iterator[list[str]]:
 def _written(
     tok: Tokenizer, batch: Sequence[Sequence[int]], tokens: bool, json: bool
 ) -> Iterator[bytes]:
+    draw = drawing(tok.spec.model.alphabet)
     for ids in batch:
         if json:
             pieces = [tok.piece(id_) for id_ in ids]
             text = json_module.dumps({"ids": ids, "tokens": pieces}, ensure_ascii=False)
         elif tokens:
-            text = " ".join(str(tok.piece(id_)) for id_ in ids)
+            text = " ".join(draw(tok.piece(id_)) for id_ in ids)
         else:
             text = " ".join(map(str, ids))
         yield text.encode("utf-8")

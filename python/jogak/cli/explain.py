@@ -14,6 +14,10 @@ from jogak.cli._run import print_json, print_trace, text_of
 def explain(
     text: Annotated[str, typer.Argument(help="The text, or - for stdin.", show_default=False)],
     tokenizer: options.TokenizerFile,
+    dropout: options.Dropout = None,
+    seed: options.Seed = None,
+    strategy: options.Strategy = None,
+    special: options.Special = None,
     json: options.Json = False,
     html: Annotated[bool, typer.Option("--html", help="Write HTML on stdout.")] = False,
     plain: Annotated[bool, typer.Option("--plain", help="Write plain text, no colours.")] = False,
@@ -25,6 +29,7 @@ def explain(
     \b
     Examples:
       jogak explain "lowest" -t toy.jogak.json
+      jogak explain "lowest" -t toy.jogak.json --strategy longest-match
       jogak explain "lowest" -t toy.jogak.json --html > lowest.html
     """
     import jogak
@@ -33,7 +38,8 @@ def explain(
         raise typer.BadParameter("give one of --json, --html and --plain")
     if text == "-":
         text = text_of("<stdin>", 1, sys.stdin.buffer.read().removesuffix(b"\n"))
-    trace = jogak.load(tokenizer).explain(text)
+    how = options.given(dropout=dropout, seed=seed, strategy=strategy, special=special)
+    trace = jogak.load(tokenizer).explain(text, **how)
     if json:
         print_json(trace.to_dict())
     elif html:

@@ -9,7 +9,7 @@ import typer
 
 from jogak.cli import _options as options
 from jogak.cli._run import print_json, write_lines
-from jogak.explain.symbols import visible, width
+from jogak.explain.symbols import drawing, visible, width
 
 if TYPE_CHECKING:
     from jogak import Tokenizer
@@ -27,7 +27,8 @@ def inspect(
 ) -> None:
     """Show what a tokenizer file holds.
 
-    Its size, its options, its special tokens, why its training ended; or its pieces and merges.
+    Its size, its options, its special tokens, why its training ended; or its pieces and merges,
+    drawn for the eye. With --json they are as they stand in the vocabulary.
 
     \b
     Examples:
@@ -46,15 +47,19 @@ def inspect(
             data["merges"] = [list(pair) for pair in tok.merges]
         print_json(data)
     elif vocab or merges:
+        draw = drawing(tok.spec.model.alphabet)
         if vocab:
-            write_lines(f"{id_}\t{visible(text)}".encode() for text, id_ in _pieces(tok))
+            write_lines(f"{id_}\t{draw(text)}".encode() for text, id_ in _pieces(tok))
         if merges:
             write_lines(
-                f"{rank}\t{visible(left)}\t{visible(right)}".encode()
+                f"{rank}\t{draw(left)}\t{draw(right)}".encode()
                 for rank, (left, right) in enumerate(tok.merges)
             )
     else:
-        _print_facts(_facts(tok))
+        facts = _facts(tok)
+        if facts["merges"] is None:
+            facts["merges"] = "the ids are the ranks"
+        _print_facts(facts)
 
 
 def _pieces(tok: Tokenizer) -> list[tuple[str, int]]:

@@ -8,8 +8,7 @@ import typer
 from typer.core import TyperCommand
 
 from jogak.cli import _options as options
-from jogak.cli._progress import progress
-from jogak.cli._run import STOPPED, print_json, print_trace, say
+from jogak.cli._run import STOPPED, print_json, print_trace, say, say_left_out, watched
 
 if TYPE_CHECKING:
     from jogak import Tokenizer
@@ -102,11 +101,12 @@ def train(
         list[str] | None,
         typer.Option(metavar="TEXT[=ID]", help="A special token, with its id or without. Repeat."),
     ] = None,
+    format: options.Format = None,
     field: options.Field = None,
     column: options.Column = None,
     documents: options.Documents = None,
     separator: options.Separator = None,
-    newline: options.Newline = False,
+    newline: options.Newline = None,
     errors: options.Errors = None,
     min_word_length: options.MinWordLength = None,
     threads: options.Threads = None,
@@ -151,28 +151,28 @@ def train(
         **({"unknown": None} if no_unknown else {}),
     )
     stopped = False
-    with progress(quiet) as report:
-        try:
-            tokenizer = jogak.train(
-                options.corpus(corpus),
-                config,
-                progress=report or False,
-                **options.given(
-                    pretokenizer=options.pretokenizer(pretokenizer),
-                    special_tokens=_special_tokens(special_token),
-                    field=field,
-                    column=column,
-                    documents=documents,
-                    separator=separator,
-                    newline=newline,
-                    errors=errors,
-                    min_word_length=min_word_length,
-                    num_threads=threads,
-                    trace=trace,
-                ),
-            )
-        except jogak.TrainingInterrupted as interrupted:
-            tokenizer, stopped = interrupted.tokenizer, True
+    try:
+        tokenizer = jogak.train(
+            options.corpus(corpus),
+            config,
+            progress=watched(quiet),
+            **options.given(
+                pretokenizer=options.pretokenizer(pretokenizer),
+                special_tokens=_special_tokens(special_token),
+                format=format,
+                field=field,
+                column=column,
+                documents=documents,
+                separator=separator,
+                newline=newline,
+                errors=errors,
+                min_word_length=min_word_length,
+                num_threads=threads,
+                trace=trace,
+            ),
+        )
+    except jogak.TrainingInterrupted as interrupted:
+        tokenizer, stopped = interrupted.tokenizer, True
     tokenizer.save(output)
     _report(tokenizer, output, trace is not None, json, quiet, stopped)
     if stopped:
@@ -191,9 +191,11 @@ def _report(
             "pieces": len(tokenizer),
             "merges": len(tokenizer.merges),
             "stop": training.stop,
+            "report": None if training.report is None else training.report.to_dict(),
         }
         print_json({**summary, "trace": training.trace.to_dict()} if trace else summary)
     if not quiet:
+        say_left_out(training.report)
         say(
             f"{'stopped; ' if stopped else ''}saved {len(tokenizer):,} pieces, "
             f"{len(tokenizer.merges):,} of them merges, to {output} (stop: {training.stop})"

@@ -108,13 +108,10 @@ def _table(table: Table, width: int) -> Iterator[str]:
 
 def _column_widths(rows: Sequence[Sequence[str]], room: int) -> list[int]:
     """Natural widths, with the widest columns narrowed until the table fits."""
-    widths = [max(map(columns_of, column)) for column in zip(*rows, strict=True)]
+    natural = (max(map(columns_of, column)) for column in zip(*rows, strict=True))
+    widths = [min(columns, max(room, _NARROWEST)) for columns in natural]
     while sum(widths) > room and max(widths) > _NARROWEST:
-        widest = widths.index(max(widths))
-        others = [w for index, w in enumerate(widths) if index != widest]
-        # Down to the next widest at once, or as far as needed.
-        least = max([room - sum(others), *(w for w in others if w < widths[widest]), _NARROWEST])
-        widths[widest] = least if least < widths[widest] else widths[widest] - 1
+        widths[widths.index(max(widths))] -= 1
     return widths
 
 
