@@ -451,7 +451,7 @@ def test_exceptions_of_the_caller_pass_through() -> None:
     with pytest.raises(TypeError, match="expected bytes or str"):
         words(Numbers())
 
-    def progress(done: int, total: int | None) -> None:
+    def progress(stage: str, done: int, total: int | None) -> None:
         raise LookupError("mine")
 
     with pytest.raises(LookupError, match="mine"):
