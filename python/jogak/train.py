@@ -86,7 +86,7 @@ def train(
         counts, stages = _counted(corpus, config, pretokenizer, num_threads, report, reading)
         consume = counts is not corpus  # nobody else has a use for them
         result = _learn(counts, config, stages, specials, report, trace, consume)
-    tokenizer = _tokenizer(result, config, stages, specials)
+    tokenizer = _tokenizer(result, config, stages, specials, traced=bool(trace))
     if result["stop"] == "interrupted":
         raise TrainingInterrupted(
             f"training was stopped after {len(result['merges']):,} merges; "
@@ -213,6 +213,7 @@ def _tokenizer(
     config: BPE,
     stages: tuple[Pretokenizer, ...],
     specials: Mapping[str, int],
+    traced: bool,
 ) -> Tokenizer:
     """Core ids -> final ids, and all that is known into a Spec and a log."""
     assert not isinstance(config.marker, str)
@@ -267,7 +268,7 @@ def _tokenizer(
         pruned=tuple(text for i, text in enumerate(texts) if i not in final),
         passed_over=tuple((texts[left], texts[right]) for left, right in result["passed_over"]),
     )
-    if result["trace"]:
+    if traced:
         from jogak.explain.build import training_trace
 
         others = len(specials) + len(byte_pieces) + first_product
