@@ -66,14 +66,14 @@ def toy_train(
     vocab = {symbol for word in words for symbol in word}
     live = len(vocab)
     trace: list[MergeTrace] = []
-    stop = "num_merges"
+    stop = "num-merges"
     while len(trace) < merges:
         pairs: Counter[tuple[str, str]] = Counter()
         for word, count in words.items():
             for pair in pairwise(word):
                 pairs[pair] += count
         if not pairs:
-            stop = "no_pair"
+            stop = "no-pair"
             break
         best = max(pairs.values())
         if best < min_pair_count:
