@@ -181,13 +181,15 @@ def _merge(merge: MergeTrace) -> Section:
         " → ",
         Run(draw(merge.piece), "new"),
     )
-    where = _many(merge.occurrences, "place")
+    overlapped = (
+        "" if merge.occurrences == merge.count else f", {merge.occurrences:,} without overlap"
+    )
     how = (
         "the largest count"
         if merge.tied <= 1
         else f"{_many(merge.tied, 'pair')} share the largest count, {merge.decided_by} decides"
     )
-    blocks: list[Block] = [Line(_cell(f"count {merge.count:,} at {where}: {how}"))]
+    blocks: list[Block] = [Line(_cell(f"count {merge.count:,}{overlapped}: {how}"))]
     if merge.candidates:
         blocks.append(_candidates(merge, draw))
     if merge.before:
