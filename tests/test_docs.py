@@ -26,7 +26,7 @@ def commands(page: str) -> Iterator[tuple[str, str]]:
     for block in re.findall(r"^```console\n(.*?)^```", page, re.DOTALL | re.MULTILINE):
         if "jogak " not in "".join(re.findall(r"^\$ (.*)", block, re.MULTILINE)):
             continue
-        yield from re.findall(r"^\$ (.*(?:\\\n.*)*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE)
+        yield from re.findall(r"^\$ ((?:.*\\\n)*.*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE)
 
 
 def said(output: str) -> str:
