@@ -14,7 +14,6 @@ import os
 import sys
 import sysconfig
 import time
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -27,6 +26,7 @@ HERE = Path(__file__).resolve().parent
 OUT = HERE.parent / "build" / "demo"
 VOCAB_SIZE = 16_000
 BLOCK = 1 << 14  # characters of a block; whole blocks are held back
+SHOWN = 2  # merges whose candidates and words are shown in full
 ENOUGH = 10_000_000  # bytes of Python sources to train on, at least
 
 console = Console()
@@ -140,11 +140,22 @@ def korean() -> None:
     """Trains on fourteen sentences and shows why each piece came out."""
     console.print()
     console.rule("[bold]How pieces come about: fourteen Korean sentences")
-    words = (HERE / "korean_sentences.txt").read_text(encoding="utf-8").split()
-    inventory = Counter(word for word in words if len(word) > 1)
+    sentences = HERE / "korean_sentences.txt"
     config = jogak.BPE(num_merges=10, marker="none", ties="first-seen", strategy="longest-match")
-    tok = jogak.train(dict(inventory), config, trace=True)
-    console.print(tok.training)
+    # Words of one character, mostly particles and punctuation, are left out of the inventory.
+    tok = jogak.train(sentences, config, min_word_length=2, trace=True)
+    trace = tok.training.trace
+    merges = Table(box=None, header_style="dim", padding=(0, 3, 0, 0))
+    for heading in ("rank", "left", "right", "piece", "count", "± live", "live"):
+        number = heading in ("rank", "count", "± live", "live")
+        merges.add_column(heading, justify="right" if number else "left")
+    for m in trace.merges:
+        numbers = (str(m.count), f"{m.live_change:+d}" if m.live_change else "0", str(m.live))
+        merges.add_row(str(m.rank), m.left, m.right, f"[green]{m.piece}[/green]", *numbers)
+    console.print(merges)
+    for merge in trace.merges[:SHOWN]:
+        console.print()
+        console.print(merge)
     console.print()
     console.print(tok.explain("계란간장볶음밥"))
 

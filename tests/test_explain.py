@@ -66,14 +66,14 @@ def toy_train(
     vocab = {symbol for word in words for symbol in word}
     live = len(vocab)
     trace: list[MergeTrace] = []
-    stop = "num_merges"
+    stop = "num-merges"
     while len(trace) < merges:
         pairs: Counter[tuple[str, str]] = Counter()
         for word, count in words.items():
             for pair in pairwise(word):
                 pairs[pair] += count
         if not pairs:
-            stop = "no_pair"
+            stop = "no-pair"
             break
         best = max(pairs.values())
         if best < min_pair_count:
@@ -98,7 +98,9 @@ def toy_train(
                 right=right,
                 piece=left + right,
                 count=best,
-                occurrences=sum(len(o.symbols) - len(n.symbols) for o, n in changed),
+                occurrences=sum(
+                    (len(old.symbols) - len(new.symbols)) * old.count for old, new in changed
+                ),
                 candidates=tuple(Candidate(*pair, pairs[pair]) for pair in ranked[:top]),
                 candidates_total=len(pairs),
                 tied=tied,
@@ -258,16 +260,21 @@ def test_a_step_shows_every_pair_with_its_rank_and_the_word_after() -> None:
 
 def test_a_merge_shows_candidates_tie_dictionary_vocabulary_and_length() -> None:
     text = str(SENNRICH_TRACE.merges[0])
-    assert "count 9 at 2 places: 3 pairs share the largest count, first-seen decides" in text
+    assert "count 9: 3 pairs share the largest count, first-seen decides" in text
     assert re.search(r"→  e·s +9  first-seen\n +s·t +9  tied\n +t·</w> +9  tied\n +w·e +8\n", text)
     assert "… 9 more" in text
     assert re.search(r"6  n e w e s t </w>  n e w es t </w>", text)
     assert "vocabulary 0: 11 pieces in use, 12 in all; corpus length 95 → 86" in text
 
 
+def test_a_merge_tells_of_overlaps() -> None:
+    merge = dataclasses.replace(SENNRICH_TRACE.merges[0], count=11)
+    assert "count 11, 9 without overlap: 3 pairs" in str(merge)
+
+
 def test_a_merge_without_a_tie_says_that_the_count_decided() -> None:
     text = str(SENNRICH_TRACE.merges[2])
-    assert "count 9 at 2 places: the largest count" in text
+    assert "count 9: the largest count" in text
     assert re.search(r"→  est·</w> +9  count", text)
 
 

@@ -69,7 +69,11 @@ def guarded(verb: Callable[_P, None]) -> Callable[_P, None]:
         except ConfigError as error:
             say(f"error: {error}")
             raise typer.Exit(MISUSED) from None
-        except (JogakError, OSError) as error:
+        except OSError as error:
+            place = f"{error.filename}: " if error.filename else ""
+            say(f"error: {place}{error.strerror or error}")
+            raise typer.Exit(FAILED) from None
+        except JogakError as error:
             say(f"error: {error}")
             raise typer.Exit(FAILED) from None
 

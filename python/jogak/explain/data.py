@@ -130,8 +130,8 @@ class MergeTrace(Trace):
         rank: 0 for the first merge.
         left, right, piece: texts of the two symbols and of what they became.
         count: occurrences of the pair over the corpus, just before the merge.
-        occurrences: places in the inventory where the pair was replaced, each word counted once
-            however often it occurs.
+        occurrences: how often it was replaced; below ``count`` where occurrences overlapped
+            (``aaa`` has the pair (a, a) twice and room for one replacement).
         candidates: the best pairs, best first; the first one was taken.
         candidates_total: how many different pairs there were.
         tied: how many pairs share the best count, 1 when there was nothing to decide.

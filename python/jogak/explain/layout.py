@@ -107,12 +107,16 @@ def _tokens(tokens: Sequence[str], draw: Draw, special: bool = False, turn: int 
 # --- training -----------------------------------------------------------------------------------
 
 _TRAINING_STOPS = {
-    "num_merges": "the number of merges asked for was made",
-    "vocab_size": "the vocabulary reached the size asked for",
-    "min_pair_count": "the best pair was rarer than min_pair_count",
-    "no_pair": "no pair was left",
+    "num-merges": "the number of merges asked for was made",
+    "vocab-size": "the vocabulary reached the size asked for",
+    "min-pair-count": "the best pair was rarer than min_pair_count",
+    "no-pair": "no pair was left",
     "interrupted": "training was interrupted",
 }
+
+
+#: Candidates that a picture shows; the data may have more. The classic example has fourteen.
+_CANDIDATES = 14
 
 
 def _training(trace: TrainingTrace) -> Section:
@@ -123,7 +127,7 @@ def _training(trace: TrainingTrace) -> Section:
         blocks.append(_overview(trace.merges))
     if shown < total:
         blocks.append(Line(_cell(Run(f"… and {total - shown:,} more", "dim"))))
-    stop = _TRAINING_STOPS.get(trace.stop.replace("-", "_"), trace.stop)
+    stop = _TRAINING_STOPS.get(trace.stop, trace.stop)
     blocks.append(Line(_cell(Run("stop", "strong"), f" after {made}: {stop}")))
     blocks += _first_open(map(_merge, trace.merges))
     title = f"Training: {made}" if shown == total else f"Training: {shown:,} of {made}"
@@ -177,13 +181,15 @@ def _merge(merge: MergeTrace) -> Section:
         " → ",
         Run(draw(merge.piece), "new"),
     )
-    where = _many(merge.occurrences, "place")
+    overlapped = (
+        "" if merge.occurrences == merge.count else f", {merge.occurrences:,} without overlap"
+    )
     how = (
         "the largest count"
         if merge.tied <= 1
         else f"{_many(merge.tied, 'pair')} share the largest count, {merge.decided_by} decides"
     )
-    blocks: list[Block] = [Line(_cell(f"count {merge.count:,} at {where}: {how}"))]
+    blocks: list[Block] = [Line(_cell(f"count {merge.count:,}{overlapped}: {how}"))]
     if merge.candidates:
         blocks.append(_candidates(merge, draw))
     if merge.before:
@@ -204,7 +210,8 @@ def _merge(merge: MergeTrace) -> Section:
 def _candidates(merge: MergeTrace, draw: Draw) -> Table:
     best = merge.candidates[0].count
     rows: list[tuple[Cell, ...]] = []
-    for index, candidate in enumerate(merge.candidates):
+    shown = merge.candidates[:_CANDIDATES]
+    for index, candidate in enumerate(shown):
         tied = "tied" if candidate.count == best else ""
         rows.append(
             (
@@ -214,7 +221,7 @@ def _candidates(merge: MergeTrace, draw: Draw) -> Table:
                 (Run(tied, "dim") if index else Run(merge.decided_by),),
             )
         )
-    hidden = merge.candidates_total - len(merge.candidates)
+    hidden = merge.candidates_total - len(shown)
     if hidden > 0:
         rows.append(((), (Run(f"… {hidden:,} more", "dim"),), (), ()))
     return Table(tuple(rows), ("", "candidate", "count", ""), frozenset({2}), marked=frozenset({0}))
