@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import jogak
 from hypothesis import strategies as st
+
+import jogak
 
 #: Markers, special tokens and byte pieces as text that a user may type.
 MARKED = ["</w>", "▁", "##", "Ġ", "Ċ", "<unk>", "<pad>", "<|end|>", "<0x41>", "<0xEA>"]

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-import jogak
 import oracle
 import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
-from jogak import reference
 from strategies import MARKERS, STRATEGIES, TIES, configs, inventories, special_lists, texts, words
 
-PAIRED = dict(pretokenizer="whitespace")
+import jogak
+from jogak import reference
+
+PAIRED = {"pretokenizer": "whitespace"}
 
 
 def refused(config: jogak.BPE, specials: list[str], counts: dict[str, int]) -> bool:

@@ -6,11 +6,12 @@ import pickle
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import jogak
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from strategies import MARKERS, STRATEGIES, configs, inventories, texts, without
+
+import jogak
 
 #: Schemes that lose nothing of a text.
 LOSSLESS: list[Any] = [
@@ -241,7 +242,7 @@ def test_no_dropout_is_plain(tok: jogak.Tokenizer, text: str, seed: int) -> None
 def test_dropout_is_reproducible(batch: list[str], seed: int) -> None:
     """The same seed gives the same ids: in a list, an array, a trace, and on any number of threads."""
     tok = KINDS["bytes"]
-    options: dict[str, Any] = dict(dropout=0.4, seed=seed)
+    options: dict[str, Any] = {"dropout": 0.4, "seed": seed}
     ids = tok.encode(batch[0], **options)
     assert tok.encode(batch[0], **options) == ids
     assert tok.encode_array(batch[0], **options).tolist() == ids
