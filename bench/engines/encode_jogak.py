@@ -4,6 +4,7 @@ import sys
 import time
 
 import jogak
+import numpy  # noqa: F401  # ids come as its arrays; who uses them has imported it
 from common import Stopwatch, documents, report_encoding
 
 ranks, corpus, chars, passes = sys.argv[1:]
