@@ -1,9 +1,23 @@
 """The native module."""
 
 from collections.abc import Callable, Iterable
-from typing import Any, TypedDict, final
+from typing import Any, TypeAlias, TypedDict, final
+
+import numpy as np
+from numpy.typing import NDArray
 
 from jogak.corpus import Readable
+
+__all__ = [
+    "Counts",
+    "Cursor",
+    "Tokenizer",
+    "__version__",
+    "arrow_list",
+    "count_documents",
+    "count_sources",
+    "train_bpe",
+]
 
 __version__: str
 
@@ -46,3 +60,50 @@ def count_sources(
 def count_documents(
     documents: Iterable[str | bytes], request: _Request
 ) -> tuple[Counts, dict[str, int]]: ...
+def train_bpe(
+    counts: Counts,
+    config: dict[str, Any],
+    other_pieces: list[str],
+    consume: bool = False,
+    progress: Callable[[int, int | None], object] | None = None,
+    trace: int = 0,
+    candidates: int = 20,
+    words: int = 50,
+) -> dict[str, Any]: ...
+def arrow_list(ids: NDArray[np.uint32], offsets: NDArray[np.int64]) -> tuple[object, object]: ...
+
+_Dropout: TypeAlias = tuple[float, int] | None
+
+@final
+class Tokenizer:
+    def __new__(
+        cls,
+        model: dict[str, Any],
+        pretokenizer: list[dict[str, Any]],
+        special_tokens: list[tuple[str, int]],
+    ) -> Tokenizer: ...
+    def encode(
+        self, text: str, special: str, strategy: str | None = None, dropout: _Dropout = None
+    ) -> list[int]: ...
+    def encode_array(
+        self, text: str, special: str, strategy: str | None = None, dropout: _Dropout = None
+    ) -> NDArray[np.uint32]: ...
+    def encode_batch(
+        self,
+        texts: list[str],
+        special: str,
+        threads: int,
+        strategy: str | None = None,
+        dropout: _Dropout = None,
+    ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]: ...
+    def tokens(
+        self, text: str, special: str, strategy: str | None = None, dropout: _Dropout = None
+    ) -> list[str]: ...
+    def count(
+        self, text: str, special: str, strategy: str | None = None, dropout: _Dropout = None
+    ) -> int: ...
+    def explain(
+        self, text: str, special: str, strategy: str | None = None, dropout: _Dropout = None
+    ) -> list[dict[str, Any]]: ...
+    def decode(self, ids: object, skip_special: bool) -> bytes: ...
+    def merges(self) -> list[tuple[int, int]]: ...

@@ -97,8 +97,8 @@ def _merges(
     from jogak.train import train
 
     config = BPE(num_merges=max_steps, marker="none", ties=ties, min_pair_count=min_pair_count)
-    trace = train({text: 1}, config, pretokenizer="none", trace=True).training.trace
-    return trace.merges
+    log = train({text: 1}, config, pretokenizer="none", trace=True).training
+    return log.trace.merges if log is not None and log.trace is not None else ()
 
 
 def _spare_letters(text: str) -> Iterator[str]:

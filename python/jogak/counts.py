@@ -10,18 +10,18 @@ left out of a corpus is said in the `Report`.
 
 from __future__ import annotations
 
-import contextlib
-import functools
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from functools import partial
+from typing import TYPE_CHECKING, Literal
 
 from jogak import _core
 from jogak.corpus import Corpus, Documents, FormatName, Layout, one_of, resolve
 from jogak.errors import ConfigError, FormatError
-from jogak.progress import reporting
+from jogak.progress import Progress, reporting
 from jogak.spec import Pretokenizer, PretokenizerLike, pretokenizer_from_dict, resolve_pretokenizer
+from jogak.threads import resolve_threads
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -32,7 +32,6 @@ __all__ = ["Counts", "Report", "count"]
 DEFAULT_PRETOKENIZER = "o200k"
 
 #: Called with (bytes done, bytes in all or None) about twenty times a second.
-ProgressCallback: TypeAlias = Callable[[int, "int | None"], object]
 
 
 @dataclass(frozen=True)
@@ -296,7 +295,7 @@ def count(
     min_word_length: int = 1,
     keep_order: bool = False,
     num_threads: int | None = None,
-    progress: bool | ProgressCallback = False,
+    progress: Progress = False,
 ) -> Counts:
     """Counts the words of a corpus, on all cores and in steady memory.
 
@@ -308,15 +307,20 @@ def count(
             bytes. Also a mapping {word: count}, or `Counts`, for which only ``min_word_length`` is left
             to do. See `jogak.corpus`.
         pretokenizer: how a document is cut into words; None chooses ``"o200k"``.
-        format, field, column, documents, separator, newline: how documents stand in files: see
-            `jogak.corpus.Layout`.
+        format: ``"text"``, ``"jsonl"``, ``"csv"`` or ``"tsv"`` for all files; None goes by their names
+            (`jogak.corpus.Layout` tells this and the next five exactly).
+        field: JSON lines: the field that is the document.
+        column: tables: the column that is the document.
+        documents: plain text: every ``"line"`` is a document, or every ``"file"``.
+        separator: plain text: a text that stands between documents.
+        newline: lines of plain text: ``"keep"`` (None means this) or ``"drop"`` the line end.
         errors: what to do about a document that cannot be read. ``"strict"``: stop; ``"replace"``: put
             U+FFFD in the place of broken UTF-8, as Python does; ``"skip"``: leave the document out.
         min_word_length: leave out words of fewer characters (code points).
         keep_order: remember which word occurred first (for training with ``ties="first-seen"``).
         num_threads: None: what ``JOGAK_NUM_THREADS`` says, or else one per core.
-        progress: True draws a bar on standard error; or a function that is called with the bytes done
-            and the bytes there are (None if that cannot be known).
+        progress: True draws a bar on standard error; or a function that is called with ``"counting"``,
+            the bytes done, and the bytes there are (None if that cannot be known).
 
     Raises:
         ConfigError: an impossible option, or one that nothing in the corpus can use.
@@ -327,7 +331,7 @@ def count(
     """
     one_of("errors", errors, ("strict", "replace", "skip"))
     _whole("min_word_length", min_word_length)
-    threads = thread_count(num_threads)
+    threads = resolve_threads(num_threads)
     layout = Layout(
         format=format,
         field=field,
@@ -340,7 +344,8 @@ def count(
         return _recount(corpus, pretokenizer, layout, min_word_length)
     stages = resolve_pretokenizer(DEFAULT_PRETOKENIZER if pretokenizer is None else pretokenizer)
     what = resolve(corpus, layout)
-    with _callback(progress) as callback:
+    with reporting(progress) as report:
+        callback = None if report is None else partial(report, "counting")
         request: _core._Request = {
             "pretokenizer": [stage.to_dict() for stage in stages],
             "errors": errors,
@@ -378,27 +383,6 @@ def _recount(
     return corpus.limited(min_word_length=min_word_length) if min_word_length > 1 else corpus
 
 
-def thread_count(num_threads: int | None) -> int | None:
-    """How many threads to use: the argument, or ``JOGAK_NUM_THREADS``, or None for one per core.
-
-    Raises:
-        ConfigError: not a whole number of at least 1.
-
-    >>> thread_count(2)
-    2
-    """
-    if num_threads is not None:
-        return _whole("num_threads", num_threads)
-    text = os.environ.get("JOGAK_NUM_THREADS", "").strip()
-    if not text:
-        return None
-    if not text.isdecimal() or int(text) < 1:
-        raise ConfigError(
-            f"the environment variable JOGAK_NUM_THREADS is {text!r}; expected a whole number of 1 or more"
-        )
-    return int(text)
-
-
 def _whole(option: str, value: object, least: int = 1) -> int:
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise ConfigError(f"{option} is {value!r}; expected a whole number of {least} or more")
@@ -429,18 +413,3 @@ def _shown(stages: tuple[Pretokenizer, ...] | None) -> str:
     import json
 
     return json.dumps([stage.to_dict() for stage in stages], ensure_ascii=False)
-
-
-@contextlib.contextmanager
-def _callback(progress: bool | ProgressCallback) -> Iterator[ProgressCallback | None]:
-    """A progress argument as a function for the core; True draws a bar."""
-    if callable(progress):
-        yield progress
-        return
-    if not isinstance(progress, bool):
-        raise ConfigError(f"progress is {progress!r}; expected True, False or a function")
-    with reporting(progress) as report:
-        if report is None:
-            yield None
-        else:
-            yield functools.partial(report, "counting")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeAlias
+
+from jogak.errors import ConfigError
 
 __all__ = ["Progress", "Report", "reporting"]
 
@@ -24,6 +25,8 @@ def reporting(progress: Progress) -> Iterator[Report | None]:
     if callable(progress):
         yield progress
         return
+    if not isinstance(progress, bool):
+        raise ConfigError(f"progress is {progress!r}; expected True, False or a function")
     if not progress:
         yield None
         return
@@ -33,7 +36,7 @@ def reporting(progress: Progress) -> Iterator[Report | None]:
 
     columns = (TextColumn("{task.description:8}"), BarColumn(), TimeElapsedColumn())
     amounts = TextColumn("{task.fields[amount]}")
-    with Bars(*columns, amounts, console=Console(file=sys.stderr), transient=True) as bars:
+    with Bars(*columns, amounts, console=Console(stderr=True), transient=True) as bars:
         tasks = {}
 
         def report(stage: str, done: int, total: int | None) -> None:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from jogak.errors import ConfigError
 
@@ -60,7 +61,7 @@ class Ragged:
         """The ids as lists of Python numbers."""
         ids: list[int] = self.ids.tolist()
         offsets = self.offsets.tolist()
-        return [ids[start:end] for start, end in zip(offsets, offsets[1:], strict=False)]
+        return [ids[start:end] for start, end in pairwise(offsets)]
 
     def pad(
         self, value: int, *, length: int | None = None, side: str = "right"
@@ -101,7 +102,7 @@ class Ragged:
         out[filled] = self.ids[self.offsets[0] : self.offsets[-1]]
         return out
 
-    def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[Any, Any]:
+    def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]:
         """The Arrow PyCapsule interface: (schema, array), a ``large_list<uint32>``.
 
         The ids are copied. ``requested_schema`` is a wish that the interface lets us refuse.

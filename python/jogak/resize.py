@@ -84,9 +84,7 @@ def resized(spec: Spec, training: TrainingLog | None, size: int) -> tuple[Spec, 
     if too_large:
         raise ConfigError(f"special tokens have ids that do not fit into {size}: {too_large}")
     ordinary = [id_ for id_ in rest if texts[id_] not in spec.special_tokens] + products[:keep]
-    new_ids, pieces = assign_ids(
-        (texts[id_] or "" for id_ in ordinary), spec.special_tokens, last
-    )
+    new_ids, pieces = assign_ids((texts[id_] or "" for id_ in ordinary), spec.special_tokens, last)
     renumbered = dict(zip(ordinary, new_ids, strict=True))
     merges = tuple((renumbered[left], renumbered[right]) for left, right in model.merges[:keep])
     smaller = dataclasses.replace(

@@ -207,7 +207,7 @@ def pretokenizer_from_dict(data: Mapping[str, Any]) -> Pretokenizer:
             return Digits(**options)
         if kind == "regex":
             return Split(**options)
-        return Named(kind, **options)  # type: ignore[arg-type]  # None fails its own check
+        return Named(kind, **options)
     except TypeError as error:
         raise ConfigError(f"pretokenizer {dict(data)!r}: {error}") from None
 
@@ -252,7 +252,9 @@ class Marker:
         text = usual_text if self.text is None else self.text
         symbol = usual_symbol if self.symbol is None else self.symbol
         if not isinstance(text, str) or not text or any(map(str.isspace, text)):
-            raise ConfigError(f"marker text is {text!r}; expected characters that are not white space")
+            raise ConfigError(
+                f"marker text is {text!r}; expected characters that are not white space"
+            )
         _one_of("marker symbol", symbol, ("own", "joined"))
         if self.kind != "suffix" and symbol != usual_symbol:
             raise ConfigError(
@@ -376,6 +378,7 @@ class BPE:
                 "that is glued to them; choose marker 'prefix', 'none', or a suffix that is its own "
                 "symbol"
             )
+
     @property
     def alphabet(self) -> Alphabet:
         """``"bytes"`` with the byte-level marker, else ``"chars"``."""
@@ -462,7 +465,9 @@ class BPEModel:
             seen: set[str] = set()
             double = next(text for text in texts if text in seen or seen.add(text))  # type: ignore[func-returns-value]
             ids = [i for i, piece in enumerate(self.pieces) if piece == double]
-            raise ConfigError(f"piece {double!r} stands at ids {ids}; every text can have one id only")
+            raise ConfigError(
+                f"piece {double!r} stands at ids {ids}; every text can have one id only"
+            )
         if self.unknown is not None and self.unknown not in texts:
             raise ConfigError(f"the unknown piece {self.unknown!r} is not among the pieces; add it")
 

@@ -103,7 +103,7 @@ class Tokenizer:
         >>> import jogak
         >>> tok = jogak.train({"hug": 10, "pug": 5}, jogak.BPE(num_merges=2, marker="none"))
         >>> tok.encode("hug pug")
-        [5, 3, 4]
+        [5, 2, 4]
         """
         drop = _dropout(dropout, seed)
         return self._core.encode(text, special, strategy, drop)
@@ -145,7 +145,7 @@ class Tokenizer:
         >>> import jogak
         >>> tok = jogak.train({"hug": 10, "pug": 5}, jogak.BPE(num_merges=2, marker="none"))
         >>> tok.encode_batch(["hug", "pug hug"]).to_lists()
-        [[5], [3, 4, 5]]
+        [[5], [2, 4, 5]]
         """
         if isinstance(texts, str):
             raise ConfigError("encode_batch takes a list of texts; for one text call encode(text)")

@@ -87,7 +87,7 @@ def train(
         counts, stages = _counted(corpus, config, pretokenizer, num_threads, report, reading)
         consume = counts is not corpus  # nobody else has a use for them
         result = _learn(counts, config, stages, specials, report, trace, consume)
-    tokenizer = _tokenizer(result, config, stages, specials, counts.report)
+    tokenizer = _tokenizer(result, config, stages, specials, counts.report, traced=bool(trace))
     if result["stop"] == "interrupted":
         raise TrainingInterrupted(
             f"training was stopped after {len(result['merges']):,} merges; "
@@ -125,7 +125,7 @@ def _counted(
         pretokenizer=chosen or usual,
         keep_order=config.ties == "first-seen",
         num_threads=num_threads,
-        progress=(lambda done, total: report("counting", done, total)) if report else False,
+        progress=report or False,
         **reading,
     )
     return counts, chosen or usual
@@ -215,6 +215,8 @@ def _tokenizer(
     stages: tuple[Pretokenizer, ...],
     specials: Mapping[str, int],
     report: Report,
+    *,
+    traced: bool,
 ) -> Tokenizer:
     """Core ids -> final ids, and all that is known into a Spec and a log."""
     assert not isinstance(config.marker, str)
@@ -270,7 +272,7 @@ def _tokenizer(
         passed_over=tuple((texts[left], texts[right]) for left, right in result["passed_over"]),
         report=report,
     )
-    if result["trace"]:
+    if traced:
         from jogak.explain.build import training_trace
 
         others = len(specials) + len(byte_pieces) + first_product

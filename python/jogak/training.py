@@ -21,6 +21,7 @@ from jogak.spec import BPE, Marker
 
 if TYPE_CHECKING:
     from jogak.counts import Report
+    from jogak.explain.data import TrainingTrace
 
 __all__ = ["MergeStep", "StopReason", "TrainingLog"]
 
@@ -104,7 +105,7 @@ class TrainingLog:
     total_words: int
     pruned: tuple[str, ...] = ()
     passed_over: tuple[tuple[str, str], ...] = ()
-    trace: object | None = field(default=None, compare=False, repr=False)
+    trace: TrainingTrace | None = field(default=None, compare=False, repr=False)
     report: Report | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -283,9 +284,7 @@ class TrainingLog:
 
 #: The fields that files hold, besides ``config``.
 _SAVED = tuple(
-    f.name
-    for f in dataclasses.fields(TrainingLog)
-    if f.name not in ("config", "trace", "report")
+    f.name for f in dataclasses.fields(TrainingLog) if f.name not in ("config", "trace", "report")
 )
 _CONFIG_FIELDS = ("type", *(f.name for f in dataclasses.fields(BPE)))
 _MARKER_FIELDS = tuple(f.name for f in dataclasses.fields(Marker))

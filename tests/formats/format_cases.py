@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import strategies as st
+
 from jogak.formats import Probe
 from jogak.formats.bytelevel import ALPHABET
 from jogak.formats.vocabulary import product
@@ -24,7 +25,7 @@ def model_path(*parts: str) -> Path:
 
 
 def toy_spec() -> Spec:
-    """hug 10, pug 5, pun 12, bun 4, hugs 5: three merges."""
+    """Hug 10, pug 5, pun 12, bun 4, hugs 5: three merges."""
     model = BPEModel(
         pieces=("<unk>", "b", "g", "h", "n", "p", "s", "u", "ug", "un", "hug"),
         merges=((7, 2), (7, 4), (3, 8)),
@@ -52,7 +53,7 @@ def toy_log() -> TrainingLog:
 TOY_PROBES = (Probe("hug bug", (10, 1, 8)), Probe("", ()), Probe("\x00\u2028가", (0, 0, 0)))
 
 # Characters that are easy to get wrong in JSON, in lines, or in UTF-8.
-CHARACTERS = list('abcé가\u1100▁😀"\\#=/') + ["\x00", "\x7f", "\x85", "\u2028", "\ufeff", "\u0301"]
+CHARACTERS = list('abcé가\u1100▁😀"\\#=/\x00\x7f\x85\u2028\ufeff\u0301')
 SPACES = [" ", "\n", "\r", "\t"]
 SPECIALS = ["<pad>", "<unk>", "<|end of text|>", "\n\n"]
 STAGES = [

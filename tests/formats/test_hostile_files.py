@@ -1,4 +1,4 @@
-"""Files from strangers: all kinds of cuts and twists of a valid file are read right or refused with a place.
+"""Files from strangers: every cut and twist of a valid file is read right or refused with a place.
 
 The mutations are tried in order, with no randomness; steps of a prime length thin them out where every
 one would take too long.
@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from format_cases import TOY_PROBES, toy_log, toy_spec
+
 from jogak import formats
 from jogak.errors import ConfigError, FormatError
 from jogak.formats import native, tiktoken, vocab_merges

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from format_cases import TOY_PROBES, logs, model_path, specs, toy_log, toy_spec
 from hypothesis import given, settings
+
 from jogak import formats
 from jogak.errors import ConfigError, FormatError
 from jogak.formats import Loaded, native

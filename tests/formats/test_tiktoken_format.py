@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from format_cases import model_path, toy_spec
+
 from jogak import formats
 from jogak.errors import ConfigError, FormatError, UnsupportedFeature
 from jogak.formats import tiktoken

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from format_cases import logs, toy_log
 from hypothesis import given, settings
+
 from jogak.errors import ConfigError
 from jogak.spec import BPE
 from jogak.training import MergeStep, TrainingLog

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from format_cases import model_path, specs, toy_spec
 from hypothesis import given, settings
+
 from jogak import formats
 from jogak.errors import ConfigError, FormatError, UnsupportedFeature
 from jogak.formats import vocab_merges
@@ -268,6 +269,6 @@ def test_spaces_outside_of_merges_can_be_said(tmp_path: Path) -> None:
 def test_a_file_is_no_folder(tmp_path: Path) -> None:
     (tmp_path / "taken.txt").write_text("")
     with pytest.raises(
-        ConfigError, match="is a file; vocab.json and merges.txt are two: give a fol"
+        ConfigError, match=r"is a file; vocab\.json and merges\.txt are two: give a fol"
     ):
         formats.write(tmp_path / "taken.txt", toy_spec(), format="vocab-merges")

@@ -21,7 +21,7 @@ def data() -> Path:
 
 @pytest.fixture(scope="session")
 def read_corpus(data: Path) -> Callable[[str, int], str]:
-    """read_corpus(name, size): the first `size` characters of a corpus, up to a whole line."""
+    """A reader: the first `size` characters of the corpus `name`, up to a whole line."""
 
     def read(name: str, size: int) -> str:
         path = data / "corpora" / name

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
 from jogak.reference import (
     BYTE_TO_CHAR,
     CHAR_TO_BYTE,
@@ -34,7 +35,8 @@ CORPORA = ["en_docs.txt", "ko_nsmc.txt", "code.txt", "zh_poetry.txt", "cppdocs_r
 # Self-overlap, every kind of white space, combining marks, astral characters, broken neighbours.
 TORTURE = (
     "aaaaaaa aaa aaaa\tababab bababa\r\n\n  \u3000\xa0\u2028 x  y   z \n"
-    "e\u0301e\u0301e\u0301 가각간 ㄱㅏ 😀😀👩‍👩‍👧 ﬁ ſ 'S 'ſ 'LL İ ǅ 12345 ٣٤٥ Ⅷ ½ $+^`|~ foo_bar/\n/ \x1c\x1d\x85\u200b"
+    "e\u0301e\u0301e\u0301 "
+    "가각간 ㄱㅏ 😀😀👩‍👩‍👧 ﬁ ſ 'S 'ſ 'LL İ ǅ 12345 ٣٤٥ Ⅷ ½ $+^`|~ foo_bar/\n/ \x1c\x1d\x85\u200b"
 )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from jogak.reference import (
     TIES,
     Model,
@@ -380,5 +381,5 @@ def test_compression_goes_on_behind_the_letters() -> None:
     ],
 )  # fmt: skip
 def test_impossible_options_are_refused(call: Callable[[], object]) -> None:
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match=r"\w"):
         call()

@@ -8,8 +8,9 @@ import json
 import pkgutil
 from pathlib import Path
 
-import jogak.reference
 import pytest
+
+import jogak.reference
 from jogak.reference import (
     Model,
     Spelling,

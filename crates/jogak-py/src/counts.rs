@@ -17,12 +17,8 @@ use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The exception `name` of `jogak.errors`, made with `arguments`.
-pub fn raise<'py>(
-    py: Python<'py>,
-    name: &str,
-    arguments: impl pyo3::call::PyCallArgs<'py>,
-) -> PyErr {
+/// The exception `name` of `jogak.errors`, made with `arguments`: places have numbers among them.
+fn raise<'py>(py: Python<'py>, name: &str, arguments: impl pyo3::call::PyCallArgs<'py>) -> PyErr {
     let made = || py.import("jogak.errors")?.getattr(name)?.call1(arguments);
     made().map_or_else(|error| error, PyErr::from_value)
 }

@@ -194,7 +194,7 @@ impl PyTokenizer {
     ) -> PyResult<Bound<'py, PyBytes>> {
         let array = ids.extract::<PyReadonlyArray1<'py, u32>>();
         let ids = match &array {
-            Ok(array) => array.as_slice()?.to_vec(),
+            Ok(array) => array.as_array().to_vec(), // any strides
             Err(_) => ids.extract::<Vec<u32>>().map_err(|_| {
                 let message =
                     "ids must be whole numbers from 0 to 4294967295, in a list or an array";

@@ -140,12 +140,12 @@ fn class_tables() -> Result<String, Failure> {
     writeln!(out, "];\n\n/// The class of every code point of a block, one letter each.")?;
     writeln!(
         out,
-        "#[rustfmt::skip]\npub(super) static BLOCKS: [&[u8; {BLOCK}]; {}] = [",
+        "#[rustfmt::skip]\npub(super) static BLOCKS: [[u8; {BLOCK}]; {}] = [",
         blocks.len()
     )?;
     for block in &blocks {
         let text: String = block.iter().collect();
-        writeln!(out, "    b\"{text}\",")?;
+        writeln!(out, "    *b\"{text}\",")?;
     }
     writeln!(out, "];")?;
     Ok(out)

@@ -65,8 +65,8 @@ pub struct Batch {
     pub offsets: Vec<i64>,
 }
 
-/// Texts are handed to threads in parts of about this many bytes.
-const PART: usize = 1 << 16;
+/// A part of a batch below this many bytes is not worth a thread.
+const SMALLEST_PART: usize = 1 << 15;
 
 impl Tokenizer {
     /// Puts the rooms together.
@@ -276,7 +276,7 @@ impl Tokenizer {
         request: &Request,
         threads: usize,
     ) -> std::result::Result<Batch, (usize, crate::Error)> {
-        let parts = parts(texts);
+        let parts = parts(texts, threads);
         let next = AtomicUsize::new(0);
         let run = || {
             let mut worker = self.worker();
@@ -328,7 +328,9 @@ impl Tokenizer {
         request: &Request,
         worker: &mut Worker,
     ) -> PartResult {
-        let mut ids = Vec::new();
+        let bytes: usize = texts[range.clone()].iter().map(|text| text.as_ref().len()).sum();
+        // Room that is not used is not touched, and so costs nothing.
+        let mut ids = Vec::with_capacity(bytes / 3);
         let mut ends = Vec::with_capacity(range.len());
         for index in range {
             let text = texts[index].as_ref();
@@ -343,13 +345,16 @@ impl Tokenizer {
 /// Ids, and where each text ends in them; or the text with an error, and the error.
 type PartResult = std::result::Result<(Vec<u32>, Vec<usize>), (usize, crate::Error)>;
 
-/// Cuts a list of texts into ranges of about [`PART`] bytes.
-fn parts<T: AsRef<str>>(texts: &[T]) -> Vec<std::ops::Range<usize>> {
+/// Cuts a list of texts into ranges of about the same number of bytes: one for one thread, some more
+/// than there are threads for several, so that none waits long for the last.
+fn parts<T: AsRef<str>>(texts: &[T], threads: usize) -> Vec<std::ops::Range<usize>> {
+    let total: usize = texts.iter().map(|text| text.as_ref().len()).sum();
+    let part = if threads <= 1 { usize::MAX } else { (total / (8 * threads)).max(SMALLEST_PART) };
     let mut parts = Vec::new();
     let (mut from, mut bytes) = (0, 0);
     for (index, text) in texts.iter().enumerate() {
         bytes += text.as_ref().len();
-        if bytes >= PART || index + 1 == texts.len() {
+        if bytes >= part || index + 1 == texts.len() {
             parts.push(from..index + 1);
             (from, bytes) = (index + 1, 0);
         }

@@ -202,6 +202,22 @@ impl Marker {
         }
     }
 
+    /// The length of a piece in characters (bytes for an alphabet of bytes), its marker left out.
+    pub fn length(&self, piece: &[u8], bytes: bool) -> u32 {
+        if bytes {
+            return piece.len() as u32;
+        }
+        let bare = match self {
+            Marker::None => None,
+            Marker::Suffix { text, .. } => piece.strip_suffix(text.as_bytes()),
+            Marker::Prefix { text } | Marker::Continuation { text } => {
+                piece.strip_prefix(text.as_bytes())
+            }
+        };
+        // Bytes that do not continue a character.
+        bare.unwrap_or(piece).iter().filter(|&&byte| byte & 0xC0 != 0x80).count() as u32
+    }
+
     /// Writes `character` in `form` to `text`; false if the marker knows no such form.
     pub fn write(&self, character: char, form: Form, text: &mut String) -> bool {
         text.clear();

@@ -88,6 +88,7 @@ def encoding_trace(
 
 def _word(record: Mapping[str, Any], strategy: str, model: BPEModel) -> WordTrace:
     steps: tuple[PairStep | MatchStep, ...]
+    symbols: tuple[str, ...]
     if record["special"] or record["whole"]:
         stop = "special" if record["special"] else "whole-word"
         symbols, steps = (record["text"],), ()

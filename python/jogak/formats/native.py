@@ -298,7 +298,7 @@ def _merges(
     if len(flat) % 2:
         raise node.fault(f"has {len(flat)} ids; expected two for each merge")
     alternating = iter(flat)
-    merges = tuple(zip(alternating, alternating))
+    merges = tuple(zip(alternating, alternating, strict=True))
     for rank, (left_id, right_id) in enumerate(merges):
         left, right = pieces[left_id], pieces[right_id]
         if left is None or right is None:

@@ -1,12 +1,12 @@
 //! Any regular expression, run by `fancy-regex`.
 //!
 //! Rule: a pattern that backtracks without end is an error, never a hang. The engine counts its
-//! backtracking steps and can be told to stop a search after so many; it cannot be told a limit for
-//! all searches in a text. So every search is tried with a small limit, then with 32 times the
-//! limit, and so on, and what it may have used is paid from an account: a text starts with
-//! [`SAVINGS`] steps and earns [`WAGE`] with every byte that a search goes forward. Honest patterns
-//! need a few steps per byte. Under look-around the engine may still read a stretch of text more
-//! than once per step; that is polynomial in the length of the text, and the pattern's own doing.
+//! backtracking steps and can be told to stop one search after so many, but not all searches of a
+//! text together. So every search is tried with a small limit, then with four times the limit, and
+//! so on, and each of those limits is charged to an account: a text starts with [`SAVINGS`] steps
+//! and earns [`WAGE`] with every byte a search goes forward. Honest patterns need a few steps per
+//! byte, however far away their next match is. What the engine does within one step is not counted:
+//! a pattern that looks far ahead at every place takes time quadratic in the length of the text.
 
 use std::cell::Cell;
 use std::sync::OnceLock;
@@ -17,36 +17,43 @@ use super::Matches;
 use crate::error::{Error, Result};
 
 /// Steps a text may use beyond what it earns.
-const SAVINGS: usize = 32_000_000;
+const SAVINGS: i64 = 32_000_000;
 
-/// Steps earned with every byte. The smallest limit is not charged, so that it is a wage too.
-const WAGE: usize = 1_000;
+/// Steps earned with every byte.
+const WAGE: u64 = 1_000;
 
-/// The limits that are tried in turn.
-const LIMITS: [usize; 5] = [1_000, 32_000, 1_024_000, 32_768_000, 1_048_576_000];
+/// How many limits there are to be tried in turn.
+const RUNGS: usize = 11;
 
-/// The largest limit for a search in a text of `len` bytes: to pass over a byte takes a few steps.
-fn largest_limit(len: usize) -> usize {
-    LIMITS[2].max(len.saturating_mul(128))
+/// The limits, in steps: from a thousand to a thousand million. The first is not charged.
+fn limit(rung: usize) -> usize {
+    1_000 << (2 * rung)
 }
 
-/// What is left on the account of one text.
-pub(super) struct Account(Cell<usize>);
+/// The largest limit for a search over `len` bytes: a million steps (what the engine itself takes
+/// for enough), or some to pass over every byte.
+fn largest_limit(len: usize) -> usize {
+    len.saturating_mul(32).max(limit(5))
+}
+
+/// Steps left to one text. A search that is going on may run into debt; the next then may not.
+pub(super) struct Account(Cell<i64>);
 
 impl Account {
     pub(super) fn new() -> Self {
         Self(Cell::new(SAVINGS))
     }
 
-    /// Pays for `steps`; `None` if there are not as many left.
-    fn pay(&self, steps: usize) -> Option<()> {
-        self.0.set(self.0.get().checked_sub(steps)?);
-        Some(())
+    fn is_in_debt(&self) -> bool {
+        self.0.get() < 0
     }
 
-    /// Earns for a search that went `bytes` forward.
+    fn pay(&self, steps: usize) {
+        self.0.set(self.0.get().saturating_sub_unsigned(steps as u64));
+    }
+
     fn earn(&self, bytes: usize) {
-        self.0.set(self.0.get().saturating_add(bytes.saturating_mul(WAGE)));
+        self.0.set(self.0.get().saturating_add_unsigned(bytes as u64 * WAGE));
     }
 }
 
@@ -55,8 +62,8 @@ impl Account {
 pub(super) struct Engine {
     pattern: String,
     matches: Matches,
-    /// The expression with each of [`LIMITS`], compiled when first needed.
-    regexes: [OnceLock<Regex>; LIMITS.len()],
+    /// The expression with each [`limit`], compiled when first needed.
+    regexes: [OnceLock<Regex>; RUNGS],
 }
 
 impl Engine {
@@ -72,7 +79,7 @@ impl Engine {
         if let Some(regex) = self.regexes[rung].get() {
             return Ok(regex);
         }
-        let compiled = RegexBuilder::new(&self.pattern).backtrack_limit(LIMITS[rung]).build();
+        let compiled = RegexBuilder::new(&self.pattern).backtrack_limit(limit(rung)).build();
         let compiled = compiled.map_err(|error| Error::Pattern {
             pattern: self.pattern.clone(),
             reason: error.to_string(),
@@ -131,20 +138,18 @@ impl Engine {
             at: base + at,
             reason,
         };
-        for (rung, &limit) in LIMITS.iter().enumerate() {
-            if limit > largest_limit(text.len() - at) {
-                break;
-            }
+        let may_climb = !account.is_in_debt();
+        for rung in 0..RUNGS {
             if rung > 0 {
-                account.pay(limit).ok_or_else(|| {
-                    gave_up("too much backtracking in too many places".to_owned())
-                })?;
+                if !may_climb || limit(rung) > largest_limit(text.len() - at) {
+                    break;
+                }
+                account.pay(limit(rung));
             }
             match self.regex(rung)?.find_from_pos(text, at) {
                 Ok(found) => {
                     let found = found.map(|found| (found.start(), found.end()));
-                    let forward = found.map_or(text.len(), |found| found.1) - at;
-                    account.earn(forward);
+                    account.earn(found.map_or(text.len(), |(_, end)| end) - at);
                     return Ok(found);
                 }
                 Err(EngineError::RuntimeError(RuntimeError::BacktrackLimitExceeded)) => {}

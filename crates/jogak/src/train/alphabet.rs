@@ -1,6 +1,6 @@
 //! The base alphabet of a corpus: which symbols words are made of before the first merge.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::symbols::{Form, Marker, Symbols, byte_order};
 
@@ -20,8 +20,6 @@ pub enum AlphabetLimit {
 pub struct Alphabet {
     /// The bytes of every symbol, marker included.
     pub texts: Vec<Vec<u8>>,
-    /// The length of every symbol in characters (bytes for an alphabet of bytes), marker left out.
-    pub lengths: Vec<u32>,
     /// Cuts words into these symbols.
     pub symbols: Symbols,
     /// How many distinct characters the corpus has that the limit left out.
@@ -38,7 +36,6 @@ impl Alphabet {
         }
         Self {
             texts: order.iter().map(|&byte| vec![byte]).collect(),
-            lengths: vec![1; 256],
             symbols: Symbols::bytes(ids),
             left_out: 0,
         }
@@ -52,7 +49,7 @@ impl Alphabet {
         limit: AlphabetLimit,
     ) -> Self {
         let mut counts: FxHashMap<char, u128> = FxHashMap::default();
-        let mut forms: FxHashMap<(char, Form), ()> = FxHashMap::default();
+        let mut forms: FxHashSet<(char, Form)> = FxHashSet::default();
         let mut any = false;
         for (word, count) in words {
             let mut rest = word.chars();
@@ -62,37 +59,33 @@ impl Alphabet {
                 first = false;
                 any = true;
                 *counts.entry(character).or_insert(0) += u128::from(count);
-                forms.insert((character, form), ());
+                forms.insert((character, form));
             }
         }
         let kept =
             limit.apply(counts.iter().map(|(&character, &count)| (character, count)).collect());
         let mut text = String::new();
-        let mut entries: Vec<(Form, Vec<u8>, u32)> = Vec::new();
-        for &character in kept.keys() {
+        let mut entries: Vec<(Form, Vec<u8>)> = Vec::new();
+        for &character in &kept {
             for form in [Form::Plain, Form::Marked] {
-                if forms.contains_key(&(character, form))
-                    && marker.write(character, form, &mut text)
-                {
-                    entries.push((form, text.clone().into_bytes(), 1));
+                if forms.contains(&(character, form)) && marker.write(character, form, &mut text) {
+                    entries.push((form, text.clone().into_bytes()));
                 }
             }
         }
         if let Some(own) = marker.own().filter(|_| any) {
-            entries.push((Form::Marked, own.as_bytes().to_vec(), 0));
+            entries.push((Form::Marked, own.as_bytes().to_vec()));
         }
         entries.sort();
-        // A character may look like the marker; it then is the marker.
-        entries.dedup_by(|next, before| next.1 == before.1);
+        // A character may look like the marker; the two are then one symbol, among the plain ones.
+        let mut seen: FxHashSet<Vec<u8>> = FxHashSet::default();
+        entries.retain(|(_, text)| seen.insert(text.clone()));
         let index: FxHashMap<&[u8], u32> =
-            entries.iter().zip(0u32..).map(|((_, text, _), id)| (text.as_slice(), id)).collect();
-        let mut characters: Vec<char> = kept.keys().copied().collect();
-        characters.sort_unstable();
-        let symbols = Symbols::chars(marker.clone(), characters.into_iter(), |text| {
+            entries.iter().zip(0u32..).map(|((_, text), id)| (text.as_slice(), id)).collect();
+        let symbols = Symbols::chars(marker.clone(), kept.iter().copied(), |text| {
             index.get(text.as_bytes()).copied()
         });
         Self {
-            lengths: entries.iter().map(|entry| entry.2).collect(),
             left_out: counts.len() - kept.len(),
             symbols,
             texts: entries.into_iter().map(|entry| entry.1).collect(),
@@ -111,7 +104,8 @@ impl Alphabet {
 }
 
 impl AlphabetLimit {
-    fn apply(self, mut counts: Vec<(char, u128)>) -> FxHashMap<char, ()> {
+    /// The characters that are kept, most frequent first.
+    fn apply(self, mut counts: Vec<(char, u128)>) -> Vec<char> {
         counts.sort_unstable_by_key(|&(character, count)| (std::cmp::Reverse(count), character));
         let keep = match self {
             AlphabetLimit::All => counts.len(),
@@ -129,7 +123,7 @@ impl AlphabetLimit {
                     .unwrap_or(counts.len())
             }
         };
-        counts[..keep].iter().map(|&(character, _)| (character, ())).collect()
+        counts[..keep].iter().map(|&(character, _)| character).collect()
     }
 }
 

@@ -114,6 +114,8 @@ pub struct Corpus {
     pub(super) arena: Arena,
     distinct_words: u64,
     total_words: u64,
+    /// Symbols times word counts, unknown ones among them.
+    length: u64,
 }
 
 impl Corpus {
@@ -146,7 +148,7 @@ impl Corpus {
             arena.end_word(count)?;
         }
         arena.finish();
-        Ok(Self { alphabet, arena, distinct_words, total_words })
+        Ok(Self { alphabet, arena, distinct_words, total_words, length })
     }
 
     /// Learns merges.
@@ -173,11 +175,11 @@ impl Corpus {
         let goals = [config.num_merges, config.vocab_size.map(|size| size - start)];
         let goal = goals.into_iter().flatten().min();
         let (distinct_words, total_words) = (self.distinct_words, self.total_words);
+        let initial_length = self.length;
         let left_out = self.alphabet.left_out;
         let mut learner = Learner::new(self, config, goal);
         let alphabet = learner.pieces.texts.len();
         let initial_live = learner.live();
-        let initial_length = learner.occurrences.iter().sum();
         let mut merges = Vec::new();
         let stop = loop {
             if observer.progress(merges.len(), goal).is_break() {

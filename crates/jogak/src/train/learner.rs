@@ -23,8 +23,6 @@ pub(super) struct Pieces {
     strip: Vec<u8>,
     /// Slots that a piece spans: symbols of the alphabet, own markers included.
     pub(super) widths: Vec<u32>,
-    /// Characters (or bytes), markers left out.
-    lengths: Vec<u32>,
     /// All texts that exist, other pieces included.
     taken: FxHashSet<Vec<u8>>,
 }
@@ -129,7 +127,6 @@ impl<'a> Learner<'a> {
             strip: config.marker.stripped().as_bytes().to_vec(),
             widths: vec![1; alphabet.len()],
             texts: alphabet.texts,
-            lengths: alphabet.lengths,
             taken,
         };
         let mut occurrences = vec![0; pieces.texts.len()];
@@ -286,9 +283,9 @@ impl<'a> Learner<'a> {
     }
 
     fn may_merge(&self, ids: (u32, u32)) -> bool {
-        let length = self.pieces.lengths[ids.0 as usize] + self.pieces.lengths[ids.1 as usize];
-        self.config.max_piece_length.is_none_or(|longest| length <= longest)
-            && !self.pieces.taken.contains(&self.pieces.joined(ids))
+        let text = self.pieces.joined(ids);
+        let fits = |longest| self.config.marker.length(&text, self.config.bytes) <= longest;
+        self.config.max_piece_length.is_none_or(fits) && !self.pieces.taken.contains(&text)
     }
 
     fn skip_stale(&mut self, number: u32) {
@@ -340,7 +337,6 @@ impl<'a> Learner<'a> {
         self.pieces.taken.insert(text.clone());
         self.pieces.texts.push(text);
         self.pieces.widths.push(self.pieces.widths[left] + self.pieces.widths[right]);
-        self.pieces.lengths.push(self.pieces.lengths[left] + self.pieces.lengths[right]);
         self.occurrences.push(0);
         self.left.grow(self.occurrences.len());
         self.right.grow(self.occurrences.len());
@@ -469,11 +465,11 @@ impl<'a> Learner<'a> {
         }
     }
 
-    /// No pair reaches `min_pair_count`: is that because there is none at all?
+    /// No pair reaches `min_pair_count`: is that because there is none at all that may be merged?
     pub(super) fn why_dry(&self) -> Stop {
         let mut any = false;
         self.arena.for_each_pair(&self.pieces.widths, |_, left, right, _| {
-            any = any || !self.passed.contains(&(left, right));
+            any = any || !self.passed.contains(&(left, right)) && self.may_merge((left, right));
         });
         if any { Stop::MinPairCount } else { Stop::NoPair }
     }
