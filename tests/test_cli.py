@@ -21,6 +21,7 @@ from typer.testing import CliRunner, Result
 import jogak
 from jogak import errors, spec
 from jogak.cli import OVERVIEW, VERBS, make_app
+from jogak.counts import Report
 from jogak.explain import Candidate, Compression, CompressionStep, EncodingTrace, WordTrace
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz 가나다"
@@ -39,7 +40,7 @@ class CharacterTokenizer:
     def __init__(self) -> None:
         self.batches: list[list[str]] = []
         self.seeds: list[int | None] = []
-        self.training = SimpleNamespace(stop="vocab_size", trace=None)
+        self.training = SimpleNamespace(stop="vocab_size", trace=None, report=None)
 
     def __len__(self) -> int:
         return len(self.vocab)
@@ -112,6 +113,9 @@ class Surface:
         self.calls.append(("count", corpus, options))
 
         class Counts(dict[str, int]):
+            total = 7
+            report = Report(files=1)
+
             def save(self, path: str) -> None:
                 Path(path).write_text("counts")
 
@@ -310,7 +314,7 @@ def test_train_passes_on_what_was_given_and_nothing_else(surface: Surface, tmp_p
     result = run("train", "a.txt", "b.txt", "--vocab-size", "300", "-o", str(out))
     assert result.exit_code == 0, result.stderr
     [(_, corpus, options)] = surface.calls
-    assert corpus == ["a.txt", "b.txt"]
+    assert corpus == [Path("a.txt"), Path("b.txt")]
     assert options == {"config": spec.BPE(vocab_size=300), "progress": False}
     assert out.exists()
     assert result.stdout == ""
@@ -319,11 +323,11 @@ def test_train_passes_on_what_was_given_and_nothing_else(surface: Surface, tmp_p
 
 def test_train_knows_every_option(surface: Surface, tmp_path: Path) -> None:
     line = (
-        "train a.tsv --num-merges 9 --marker suffix --marker-text @ --marker-symbol joined "
+        "train a.tsv --num-merges 9 --marker suffix --marker-text @ --marker-symbol own "
         "--ties greatest --min-pair-count 3 --alphabet-size 50 --byte-fallback --max-piece-length 8 "
         "--strategy longest-match --prune-dead --no-unknown --fuse-unknown "
         "--pretokenizer gpt2 --pretokenizer regex=\\d+ --special-token <pad>=0 --special-token a=b=1 "
-        "--field text --column document --documents file --separator ; --newline --errors skip "
+        "--field text --column document --documents file --separator ; --newline drop --errors skip "
         "--min-word-length 2 --threads 3 --trace=4 --model bpe -q -o"
     )
     surface.tokenizer.training.trace = surface.tokenizer.explain("a")
@@ -333,7 +337,7 @@ def test_train_knows_every_option(surface: Surface, tmp_path: Path) -> None:
     [(_, _, options)] = surface.calls
     assert options.pop("config") == spec.BPE(
         num_merges=9,
-        marker=spec.Marker("suffix", "@", "joined"),
+        marker=spec.Marker("suffix", "@", "own"),
         ties="greatest",
         min_pair_count=3,
         alphabet_size=50,
@@ -352,7 +356,7 @@ def test_train_knows_every_option(surface: Surface, tmp_path: Path) -> None:
         "column": "document",
         "documents": "file",
         "separator": ";",
-        "newline": True,
+        "newline": "drop",
         "errors": "skip",
         "min_word_length": 2,
         "num_threads": 3,
@@ -375,6 +379,7 @@ def test_train_json_is_one_document(surface: Surface, tmp_path: Path) -> None:
         "pieces": 31,
         "merges": 1,
         "stop": "vocab_size",
+        "report": None,
     }
 
 
@@ -430,8 +435,12 @@ def test_saved_counts_are_a_corpus(
 def test_count_saves_and_reports(surface: Surface, tmp_path: Path) -> None:
     out = str(tmp_path / "a.counts")
     result = run("count", "a.txt", "--pretokenizer", "gpt2", "--json", "-o", out)
-    assert surface.calls == [("count", ["a.txt"], {"progress": False, "pretokenizer": ["gpt2"]})]
-    assert json.loads(result.stdout) == {"output": out, "words": 2}
+    assert surface.calls == [
+        ("count", [Path("a.txt")], {"progress": False, "pretokenizer": ["gpt2"]})
+    ]
+    written = json.loads(result.stdout)
+    assert (written["output"], written["words"], written["total"]) == (out, 2, 7)
+    assert written["report"]["files"] == 1
     assert Path(out).exists()
 
 

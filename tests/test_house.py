@@ -25,7 +25,7 @@ PYTHON_ARROWS: dict[str, set[str]] = {
     "spec": {"errors"},
     "training": {"errors", "spec"},
     "threads": {"errors"},
-    "progress": set(),
+    "progress": {"errors"},
     # corpora and counts
     "corpus": {"errors"},
     "counts": {"_core", "corpus", "errors", "progress", "spec", "threads"},
