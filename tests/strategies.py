@@ -50,7 +50,8 @@ def texts(max_parts: int = 30) -> st.SearchStrategy[str]:
         st.sampled_from(MARKED),
     )
     mixed = st.lists(part, max_size=max_parts).map("".join)
-    anything = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+    # Unassigned code points are left out: the peers know other versions of Unicode.
+    anything = st.text(st.characters(exclude_categories=["Cs", "Cn"]), max_size=20)
     return st.one_of(mixed, mixed, mixed, anything)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import pickle
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -120,6 +121,24 @@ def test_skipped_special_tokens(parts: list[str]) -> None:
     assume(not any(special in "".join(parts) for special in tok.spec.special_tokens))
     ids = tok.encode("<pad>".join(parts), special="parse")
     assert tok.decode(ids, skip_special_tokens=True) == "".join(parts)
+
+
+@given(data=st.data())
+def test_skipping_is_leaving_out(tok: jogak.Tokenizer, data: st.DataObject) -> None:
+    """Any ids decoded without special tokens are the other ids decoded."""
+    model = tok.spec.model
+    marked = jogak.Tokenizer(
+        jogak.Spec(
+            model=dataclasses.replace(model, pieces=(*model.pieces, "<new>")),
+            pretokenizer=tok.spec.pretokenizer,
+            special_tokens={**tok.spec.special_tokens, "<new>": len(tok)},
+        )
+    )
+    ids = data.draw(
+        st.lists(st.one_of(st.just(len(tok)), st.integers(0, len(tok) - 1)), max_size=12)
+    )
+    others = [id_ for id_ in ids if id_ not in marked.spec.special_tokens.values()]
+    assert marked.decode_bytes(ids, skip_special_tokens=True) == tok.decode_bytes(others)
 
 
 @given(text=texts())

@@ -359,6 +359,13 @@ class BPE:
             raise ConfigError(
                 f"unknown is {self.unknown!r}; expected a text that is not empty, or None for none"
             )
+        assert isinstance(self.marker, Marker)
+        if self.byte_fallback and self.marker.symbol == "joined":
+            raise ConfigError(
+                f"byte_fallback does not go with marker {self.marker.kind!r} where it is glued to "
+                "characters: once a character is bytes, nobody can tell whether it had the mark; "
+                "choose 'prefix', 'none', or a suffix with symbol='own'"
+            )
         if self.alphabet == "bytes":
             for option in ("alphabet_size", "character_coverage"):
                 if getattr(self, option) is not None:

@@ -105,7 +105,7 @@ class Tokenizer:
         >>> tok.encode("hug pug")
         [5, 2, 4]
         """
-        drop = _dropout(dropout, seed)
+        drop = self._dropout(dropout, seed, strategy)
         return self._core.encode(text, special, strategy, drop)
 
     def encode_array(
@@ -118,7 +118,9 @@ class Tokenizer:
         special: Special = "text",
     ) -> NDArray[np.uint32]:
         """A text -> its ids as a numpy array, without a Python object per id. See `encode`."""
-        return self._core.encode_array(text, special, strategy, _dropout(dropout, seed))
+        return self._core.encode_array(
+            text, special, strategy, self._dropout(dropout, seed, strategy)
+        )
 
     def encode_batch(
         self,
@@ -150,7 +152,7 @@ class Tokenizer:
         if isinstance(texts, str):
             raise ConfigError("encode_batch takes a list of texts; for one text call encode(text)")
         threads = resolve_threads(num_threads)
-        drop = _dropout(dropout, seed)
+        drop = self._dropout(dropout, seed, strategy)
         return Ragged(*self._core.encode_batch(list(texts), special, threads, strategy, drop))
 
     def tokens(
@@ -167,7 +169,7 @@ class Tokenizer:
         Where nothing covers a character and there is no unknown piece, the character stands for
         itself; `encode` has no id for it and raises.
         """
-        return self._core.tokens(text, special, strategy, _dropout(dropout, seed))
+        return self._core.tokens(text, special, strategy, self._dropout(dropout, seed, strategy))
 
     def count(
         self,
@@ -242,7 +244,7 @@ class Tokenizer:
         """
         from jogak.explain.build import encoding_trace
 
-        words = self._core.explain(text, special, strategy, _dropout(dropout, seed))
+        words = self._core.explain(text, special, strategy, self._dropout(dropout, seed, strategy))
         return encoding_trace(text, strategy or self._spec.model.strategy, words, self._spec)
 
     @property
@@ -353,6 +355,25 @@ class Tokenizer:
             spec = dataclasses.replace(spec, model=model)
         formats.write(path, spec, self._training, probes, format=format)
 
+    def _dropout(
+        self, dropout: float, seed: int | None, strategy: Strategy | None
+    ) -> tuple[float, int] | None:
+        """Dropout as the core takes it."""
+        if not 0.0 <= dropout <= 1.0:
+            raise ConfigError(f"dropout is {dropout!r}; expected a probability from 0 to 1")
+        if dropout == 0.0:
+            return None
+        if (way := strategy or self._spec.model.strategy) != "merges":
+            raise ConfigError(
+                f"dropout skips merges, and the strategy {way!r} makes none; pass "
+                "strategy='merges', or leave dropout out"
+            )
+        if seed is None:
+            return dropout, int.from_bytes(os.urandom(8), "little")
+        if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 1 << 64:
+            raise ConfigError(f"seed is {seed!r}; expected a number from 0 to 2**64 - 1, or None")
+        return dropout, seed
+
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (self._spec, self._training)
 
@@ -414,15 +435,3 @@ def _model_options(model: BPEModel) -> dict[str, Any]:
     options["marker_text"] = marker.text
     options["marker_joined"] = marker.symbol == "joined"
     return options
-
-
-def _dropout(dropout: float, seed: int | None) -> tuple[float, int] | None:
-    if not 0.0 <= dropout <= 1.0:
-        raise ConfigError(f"dropout is {dropout!r}; expected a probability from 0 to 1")
-    if dropout == 0.0:
-        return None
-    if seed is None:
-        return dropout, int.from_bytes(os.urandom(8), "little")
-    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 1 << 64:
-        raise ConfigError(f"seed is {seed!r}; expected a number from 0 to 2**64 - 1, or None")
-    return dropout, seed

@@ -60,6 +60,8 @@ impl Decoder {
         let mut out = Vec::with_capacity(ids.len() * 4);
         // A suffix marker is a space, but not behind the last word.
         let mut owed = false;
+        // Nothing was written yet: tokens that are left out count for nothing.
+        let mut first = true;
         for (at, &id) in ids.iter().enumerate() {
             let len = self.vocab.len();
             let piece = self.vocab.piece(id).ok_or(Error::UnknownId { id, at, len })?;
@@ -72,6 +74,11 @@ impl Decoder {
             }
             match (kind, &self.marker) {
                 (Kind::Byte(byte), _) => out.push(byte),
+                (Kind::Special, Marker::Continuation { .. }) => {
+                    // A word of its own, as every piece without the marker.
+                    out.extend_from_slice(if first { b"" } else { b" " });
+                    out.extend_from_slice(piece);
+                }
                 (Kind::Special, _) | (Kind::Text, Marker::None) => out.extend_from_slice(piece),
                 (Kind::Text, Marker::Suffix { text, .. }) => {
                     let bare = piece.strip_suffix(text.as_bytes());
@@ -79,16 +86,17 @@ impl Decoder {
                     out.extend_from_slice(bare.unwrap_or(piece));
                 }
                 (Kind::Text, Marker::Prefix { text }) => {
-                    self.prefixed(piece, text.as_bytes(), at == 0, &mut out);
+                    self.prefixed(piece, text.as_bytes(), first, &mut out);
                 }
                 (Kind::Text, Marker::Continuation { text }) => {
                     let bare = piece.strip_prefix(text.as_bytes());
-                    if bare.is_none() && !out.is_empty() {
+                    if bare.is_none() && !first {
                         out.push(b' ');
                     }
                     out.extend_from_slice(bare.unwrap_or(piece));
                 }
             }
+            first = false;
         }
         Ok(out)
     }

@@ -82,7 +82,9 @@ impl Alphabet {
         entries.retain(|(_, text)| seen.insert(text.clone()));
         let index: FxHashMap<&[u8], u32> =
             entries.iter().zip(0u32..).map(|((_, text), id)| (text.as_slice(), id)).collect();
-        let symbols = Symbols::chars(marker.clone(), kept.iter().copied(), |text| {
+        // A character that looks like the marker is the marker, even if the limit cut it off.
+        let own = marker.own().into_iter().flat_map(str::chars);
+        let symbols = Symbols::chars(marker.clone(), kept.iter().copied().chain(own), |text| {
             index.get(text.as_bytes()).copied()
         });
         Self {
