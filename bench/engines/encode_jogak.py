@@ -3,8 +3,9 @@
 import sys
 import time
 
-import jogak
 import numpy  # noqa: F401  # ids come as its arrays; who uses them has imported it
+
+import jogak
 from common import Stopwatch, documents, report_encoding
 
 ranks, corpus, chars, passes = sys.argv[1:]

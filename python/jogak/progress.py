@@ -31,13 +31,13 @@ def reporting(progress: Progress) -> Iterator[Report | None]:
         yield None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bars
 
     columns = (TextColumn("{task.description:8}"), BarColumn(), TimeElapsedColumn())
     amounts = TextColumn("{task.fields[amount]}")
     with Bars(*columns, amounts, console=Console(stderr=True), transient=True) as bars:
-        tasks = {}
+        tasks: dict[str, TaskID] = {}
 
         def report(stage: str, done: int, total: int | None) -> None:
             if stage not in tasks:

@@ -132,7 +132,9 @@ def train(
 
     if model != "bpe":
         raise typer.BadParameter(f"{model!r} is not known; expected bpe", param_hint="--model")
+    given: dict[str, Any] = {"unknown": None} if no_unknown else {}
     config = jogak.BPE(
+        **given,
         **options.given(
             vocab_size=vocab_size,
             num_merges=num_merges,
@@ -148,7 +150,6 @@ def train(
             unknown=unknown,
             fuse_unknown=fuse_unknown,
         ),
-        **({"unknown": None} if no_unknown else {}),
     )
     stopped = False
     try:
@@ -183,8 +184,10 @@ def _report(
     tokenizer: Tokenizer, output: str, trace: bool, json: bool, quiet: bool, stopped: bool
 ) -> None:
     training = tokenizer.training
-    if trace and not json:
-        print_trace(training.trace)
+    assert training is not None, "what was trained a moment ago has its log"
+    shown = training.trace if trace else None
+    if shown is not None and not json:
+        print_trace(shown)
     if json:
         summary = {
             "output": output,
@@ -193,7 +196,7 @@ def _report(
             "stop": training.stop,
             "report": None if training.report is None else training.report.to_dict(),
         }
-        print_json({**summary, "trace": training.trace.to_dict()} if trace else summary)
+        print_json(summary if shown is None else {**summary, "trace": shown.to_dict()})
     if not quiet:
         say_left_out(training.report)
         say(
