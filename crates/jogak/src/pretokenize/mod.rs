@@ -31,6 +31,7 @@ mod simple;
 mod tables;
 
 pub use scheme::{Matches, Scheme};
+pub use script::Script;
 
 use crate::error::{Error, Result};
 use classes::SPACE;
