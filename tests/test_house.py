@@ -94,7 +94,7 @@ def python_files() -> list[Path]:
 
 
 def room_of(path: Path) -> str:
-    """`python/jogak/formats/native.py` -> `formats`; `python/jogak/spec.py` -> `spec`."""
+    """`python/jogak/formats/tiktoken.py` -> `formats`; `python/jogak/ragged.py` -> `ragged`."""
     return path.relative_to(PYTHON).parts[0].removesuffix(".py")
 
 
