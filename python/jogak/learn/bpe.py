@@ -8,10 +8,10 @@ from typing import Any
 
 from jogak import _core
 from jogak.errors import ConfigError, TrainingInterrupted
+from jogak.learn.job import Job, byte_pieces
 from jogak.resize import assign_ids
 from jogak.spec import BPE, BPEModel, Marker, Spec
 from jogak.tokenizer import Tokenizer
-from jogak.train.job import Job, byte_pieces
 from jogak.training import TrainingLog
 
 __all__ = ["keeps_order", "learn", "usual_pretokenizer"]

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from jogak.counts import Counts, count
 from jogak.errors import ConfigError
+from jogak.learn import bpe
+from jogak.learn.job import Job, SpecialTokens, special_ids
 from jogak.progress import Progress, reporting
 from jogak.spec import BPE, Config, Pretokenizer, PretokenizerLike, resolve_pretokenizer
 from jogak.tokenizer import Tokenizer
-from jogak.train import bpe
-from jogak.train.job import Job, SpecialTokens, special_ids
 
 if TYPE_CHECKING:
     from jogak.corpus import Corpus
