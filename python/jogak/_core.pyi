@@ -17,6 +17,7 @@ __all__ = [
     "count_documents",
     "count_sources",
     "train_bpe",
+    "train_unigram",
 ]
 
 __version__: str
@@ -69,6 +70,16 @@ def train_bpe(
     trace: int = 0,
     candidates: int = 20,
     words: int = 50,
+) -> dict[str, Any]: ...
+def train_unigram(
+    counts: Counts,
+    config: dict[str, Any],
+    other_pieces: list[str],
+    threads: int,
+    consume: bool = False,
+    progress: Callable[[int, int | None], object] | None = None,
+    trace: int = 0,
+    top: int = 20,
 ) -> dict[str, Any]: ...
 def arrow_list(ids: NDArray[np.uint32], offsets: NDArray[np.int64]) -> tuple[object, object]: ...
 

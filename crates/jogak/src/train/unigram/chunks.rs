@@ -16,8 +16,8 @@ use crate::error::{Error, Result};
 use crate::pretokenize::Script;
 use crate::train::parallel::share;
 
-/// `▁`, the visible space.
-pub(super) const MARK: char = '\u{2581}';
+/// What borders words: `▁`, the visible space, and the space itself, for words that hold whole lines.
+pub(super) const MARKS: [char; 2] = ['\u{2581}', ' '];
 /// Ends a chunk in [`Chunks::text`].
 pub(super) const END: u32 = 0;
 /// A character outside the alphabet, to the cutter; it is in no chunk.
@@ -326,7 +326,7 @@ impl<'c> Cutter<'c> {
         for (&character, number) in alphabet.iter().zip(1..) {
             numbers[character as usize] = number;
             kinds.push(match character {
-                MARK => Kind::Mark,
+                _ if MARKS.contains(&character) => Kind::Mark,
                 '0'..='9' => Kind::Digit,
                 _ => Kind::Written(Script::of(character)),
             });

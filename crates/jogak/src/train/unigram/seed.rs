@@ -10,7 +10,7 @@
 
 use rustc_hash::FxHashSet;
 
-use super::chunks::{Chunks, END, MARK, Uncut};
+use super::chunks::{Chunks, END, MARKS, Uncut};
 use super::suffix::{Ends, Suffixes};
 use super::UnigramConfig;
 use crate::train::parallel::share;
@@ -46,8 +46,8 @@ struct Candidate {
 #[derive(Debug)]
 struct Filter<'c> {
     config: &'c UnigramConfig,
-    /// The number of `▁`, or 0 where the alphabet has none.
-    mark: u32,
+    /// The numbers of `▁` and the space, if they are in the alphabet.
+    marks: Vec<u32>,
     /// Texts that are pieces of another kind, and their lengths as a set of bits.
     taken: FxHashSet<Vec<u32>>,
     lengths: u64,
@@ -65,27 +65,29 @@ impl<'c> Filter<'c> {
                 taken.insert(numbers);
             }
         }
-        Self { config, mark: number(MARK).unwrap_or(0), taken, lengths }
+        Self { config, marks: MARKS.into_iter().filter_map(number).collect(), taken, lengths }
     }
 
     fn allows(&self, piece: &[u32]) -> bool {
         (self.lengths >> piece.len() & 1 == 0 || !self.taken.contains(piece))
-            && (self.mark == 0 || self.marks_allowed(piece))
+            && (self.marks.is_empty() || self.marks_allowed(piece))
     }
 
     /// A `▁` stands at the front of a piece only, or, where pieces may cross words, not alone at the
     /// back; for suffixes the other way round.
     fn marks_allowed(&self, piece: &[u32]) -> bool {
         let config = self.config;
-        if config.allow_whitespace_only_pieces && piece.iter().all(|&number| number == self.mark) {
+        let marked = |part: &[u32]| part.iter().any(|number| self.marks.contains(number));
+        let only = piece.iter().all(|number| self.marks.contains(number));
+        if config.allow_whitespace_only_pieces && only {
             return true;
         }
-        let (front, back) = if config.treat_whitespace_as_suffix {
+        let (loose, strict) = if config.treat_whitespace_as_suffix {
             (&piece[..1], &piece[..piece.len() - 1])
         } else {
             (&piece[piece.len() - 1..], &piece[1..])
         };
-        !(if config.split_by_whitespace { back } else { front }).contains(&self.mark)
+        !marked(if config.split_by_whitespace { strict } else { loose })
     }
 }
 
