@@ -41,7 +41,8 @@ class MergeStep:
         rank: which merge, from 0.
         count: how often the pair stood in the corpus when it was chosen (words times their counts;
             ``aaa`` has the pair (a, a) twice).
-        occurrences: how often it was replaced; below ``count`` where occurrences overlapped.
+        occurrences: how often it was replaced, weighted with the words' counts; below ``count``
+            where occurrences overlapped.
         live_change: by how much the number of live pieces changed: +1, 0 or -1.
         live: live pieces after this merge: those that still stand somewhere in the corpus.
         corpus_length: symbols in the corpus after this merge.
