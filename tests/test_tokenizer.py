@@ -561,6 +561,16 @@ def test_training_continues_to_learn_nothing_from_nothing() -> None:
     assert jogak.train({}, jogak.BPE(marker="none")).encode("ab") == [0, 0]
 
 
+def test_what_is_printed_is_short() -> None:
+    """A tokenizer, its spec and its log fit on a screen, however large the vocabulary."""
+    tok = jogak.train({"low": 5, "lower": 2}, jogak.BPE(num_merges=3))
+    assert repr(tok.spec.model) == "<BPEModel: 259 pieces, 3 merges, byte-level, merges>"
+    assert repr(tok.training) == "<TrainingLog: 3 merges, stop num-merges>"
+    assert tok.training is not None
+    assert repr(tok.training.steps) == "<3 MergeSteps>"
+    assert len(repr(tok.spec)) < 200
+
+
 # --- files
 
 

@@ -478,6 +478,11 @@ class BPEModel:
         if self.unknown is not None and self.unknown not in texts:
             raise ConfigError(f"the unknown piece {self.unknown!r} is not among the pieces; add it")
 
+    def __repr__(self) -> str:
+        """Short: a vocabulary would fill many screens."""
+        merges = "ids as ranks" if self.merges is None else f"{len(self.merges):,} merges"
+        return f"<BPEModel: {len(self.pieces):,} pieces, {merges}, {self.marker.kind}, {self.strategy}>"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Spec:

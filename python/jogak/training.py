@@ -168,6 +168,9 @@ class TrainingLog:
         """Always true: a log of no merges is a log."""
         return True
 
+    def __repr__(self) -> str:
+        return f"<TrainingLog: {_many(len(self), 'merge')}, stop {self.stop}>"
+
     @cached_property
     def live(self) -> tuple[int, ...]:
         """Live pieces after each merge."""
@@ -299,6 +302,9 @@ class _Steps(Sequence[MergeStep]):
 
     def __len__(self) -> int:
         return len(self._log)
+
+    def __repr__(self) -> str:
+        return f"<{_many(len(self), 'MergeStep')}>"
 
     @overload
     def __getitem__(self, index: int) -> MergeStep: ...
