@@ -472,7 +472,7 @@ def test_explain_in_its_three_forms(surface: Surface, tok: str) -> None:
 def test_inspect_tells_the_facts(surface: Surface, tok: str) -> None:
     plain = run("inspect", tok).stdout
     assert "pieces          31\n" in plain
-    assert "pretokenizer    type=whitespace\n" in plain
+    assert "pretokenizer    whitespace\n" in plain
     facts = json.loads(run("inspect", tok, "--json", "--merges").stdout)
     assert facts["marker"]["kind"] == "none"
     assert facts["merges"] == [["a", "b"]]
