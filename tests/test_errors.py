@@ -26,7 +26,6 @@ import pytest
 
 import jogak
 from jogak import errors, formats
-from jogak.compress import compress
 from jogak.formats import files
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -133,7 +132,7 @@ def interrupted(_: Path) -> object:
 
 def no_spare_letters(_: Path) -> object:
     """A text that uses every character that could stand for a pair."""
-    return compress(
+    return jogak.compress(
         "".join(map(chr, range(0x21, 0x590))) + "".join(map(chr, range(0x2400, 0xA000))) + "abab"
     )
 
@@ -143,10 +142,10 @@ def grows_too_large(folder: Path) -> object:
     return files.read_bytes("large", limit=50)
 
 
-def load_ranks(_: Path) -> object:
+def load_ranks(folder: Path) -> object:
     """A rank file that is none of the published ones."""
     data = b"".join(b"%s %d\n" % (b64encode(bytes([byte])), byte) for byte in range(256))
-    return load_file("a.tiktoken", data)(_)
+    return load_file("a.tiktoken", data)(folder)
 
 
 def lone_surrogate(_: Path) -> object:
@@ -156,11 +155,16 @@ def lone_surrogate(_: Path) -> object:
     return formats.write("a.json", dataclasses.replace(spec, model=model))
 
 
-def wrong_probe(_: Path) -> object:
-    tok().save("tok.json")
-    data = json.loads(Path("tok.json").read_text(encoding="utf-8"))
-    data["probes"] = [{"text": "hug", "ids": [0]}]
-    return load_file("tok.json", json.dumps(data).encode())(_)
+def load_edited(edit: Callable[[Any], object]) -> Callable[[Path], object]:
+    """Loads a tokenizer that was saved, after an edit of its data."""
+
+    def call(folder: Path) -> object:
+        tok().save("tok.json")
+        data = json.loads(Path("tok.json").read_text(encoding="utf-8"))
+        edit(data)
+        return load_file("tok.json", json.dumps(data).encode())(folder)
+
+    return call
 
 
 def no_unknown() -> jogak.Tokenizer:
@@ -181,7 +185,7 @@ CASES = [
       lambda _: jogak.BPE(marker="byte-level", byte_fallback=True),
       ("byte_fallback is for alphabets",)),
     C("model", jogak.ConfigError, lambda _: jogak.train(HUGS, "bpe"),
-      ("model is 'bpe'", "expected a jogak.BPE")),
+      ("model is 'bpe'", "expected one of jogak.BPE")),
     C("vocab_size", jogak.ConfigError,
       lambda _: jogak.train(HUGS, jogak.BPE(vocab_size=3, marker="none")),
       ("vocab_size is ", "expected at least ", "7 for the alphabet"), variant="core.Config"),
@@ -295,9 +299,37 @@ CASES = [
     C("a newer version", jogak.FormatError, load_changed('"version":1', '"version":99'),
       ("tok.json: version 99", "written by a newer jogak", "upgrade it"),
       {"file": "tok.json", "place": "version"}),
-    C("a wrong probe", jogak.FormatError, wrong_probe,
+    C("a wrong probe", jogak.FormatError,
+      load_edited(lambda data: data.update(probes=[{"text": "hug", "ids": [0]}])),
       ("tok.json says that 'hug' has the ids [0]", "it gives [9]", "the file was changed"),
       {"file": "tok.json", "place": "probes[0]"}),
+    C("an odd list of merges", jogak.FormatError,
+      load_edited(lambda data: data["spec"]["model"]["merges"].pop()),
+      ("tok.json: spec.model.merges has 5 ids", "expected two for each merge"),
+      {"file": "tok.json", "place": "spec.model.merges"}),
+    C("a text with two ids", jogak.FormatError,
+      load_edited(lambda data: data["spec"]["model"]["pieces"].__setitem__(1, "b")),
+      ("spec.model.pieces[1] is 'b'", "expected every text once"),
+      {"file": "tok.json", "place": "spec.model.pieces[1]"}),
+    C("an unknown model", jogak.FormatError,
+      load_edited(lambda data: data["spec"]["model"].update(type="magic")),
+      ("spec.model.type is 'magic'", "expected 'bpe'"), {"place": "spec.model.type"}),
+    C("an unknown training", jogak.FormatError,
+      load_edited(lambda data: data["training"]["config"].update(type="magic")),
+      ("config.type is 'magic'", "expected 'bpe'"), {"place": "training"}),
+    C("a log that cannot be", jogak.ConfigError,
+      lambda _: dataclasses.replace(tok().training, stop="bored"),
+      ("stop is 'bored'", "expected one of 'num-merges'")),
+    C("a special token without a text", jogak.ConfigError,
+      lambda _: tok(special_tokens={"<s>": -1}),
+      ("special token '<s>' has the id -1", "expected 0 or more")),
+    C("a special token elsewhere", jogak.ConfigError,
+      lambda _: dataclasses.replace(tok().spec, special_tokens={"<s>": 0}),
+      ("special token '<s>' says id 0", "the two must agree")),
+    C("a marker", jogak.ConfigError, lambda _: jogak.Marker("suffix", " "),
+      ("marker text is ' '", "expected characters that are not white space")),
+    C("a pre-tokenizer", jogak.ConfigError, lambda _: jogak.count(["a"], pretokenizer="words"),
+      ("pretokenizer 'words' is not known", "expected one of", "jogak.Split(pattern)")),
     C("a merge", jogak.FormatError,
       load_two('{"a": 0, "b": 1}', "#version: 0.2\na b\n", marker="none", pretokenizer="none"),
       ("merges.txt: line 2 makes 'ab'", "not in the vocabulary", "do the two files belong together"),
