@@ -7,9 +7,11 @@ pub(crate) mod cuts;
 mod greedy;
 mod merge;
 mod pairs;
+pub mod unigram;
 
 pub use bpe::{Bpe, BpeParts, Strategy};
 pub use merge::Merger;
+pub use unigram::{Unigram, UnigramParts};
 
 use crate::error::Result;
 use crate::random::SplitMix64;
