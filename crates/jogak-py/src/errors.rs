@@ -36,6 +36,10 @@ pub(crate) fn to_py(error: jogak::Error) -> PyErr {
             "EncodeError",
             "train with unknown=\"<unk>\" or byte_fallback=True, or with marker=\"byte-level\"",
         ),
+        E::NoSegmentation { .. } => (
+            "EncodeError",
+            "ask for the score of ids that encode or nbest gave for this very text",
+        ),
         E::SpecialInText { .. } => (
             "SpecialTokenError",
             "pass special=\"text\" to read it as ordinary text, special=\"parse\" to make it the \

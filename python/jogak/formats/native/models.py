@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from jogak.formats.checked import Node
-from jogak.formats.native import bpe
-from jogak.spec import Model
+from jogak.formats.native import bpe, unigram
+from jogak.spec import BPEModel, Model
 
 __all__ = ["model_from_node", "model_to_dict"]
 
 
 def model_to_dict(model: Model) -> dict[str, Any]:
     """A model as plain data."""
-    return bpe.to_dict(model)
+    return bpe.to_dict(model) if isinstance(model, BPEModel) else unigram.to_dict(model)
 
 
 def model_from_node(node: Node, special: Node) -> Model:
@@ -25,4 +25,6 @@ def model_from_node(node: Node, special: Node) -> Model:
     kind = node.field("type")
     if kind.value == "bpe":
         return bpe.from_node(node, special)
-    raise kind.expected("'bpe'")
+    if kind.value == "unigram":
+        return unigram.from_node(node)
+    raise kind.expected("'bpe' or 'unigram'")

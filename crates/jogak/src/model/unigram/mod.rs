@@ -192,6 +192,16 @@ impl Unigram {
         self.unknown
     }
 
+    /// Whether unknown characters become the pieces of their bytes.
+    pub fn falls_back(&self) -> bool {
+        self.byte_fallback.is_some()
+    }
+
+    /// The piece of a byte, where unknown characters fall back to them.
+    pub fn byte_id(&self, byte: u8) -> Option<u32> {
+        self.byte_fallback.as_ref().map(|ids| ids[usize::from(byte)])
+    }
+
     /// Whether a run of unknown characters becomes one piece.
     pub fn fuses(&self) -> bool {
         self.fuse_unknown && self.byte_fallback.is_none() && self.unknown.is_some()

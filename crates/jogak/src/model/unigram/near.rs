@@ -145,7 +145,9 @@ impl NearTies {
             let start = start as usize;
             if id == UNKNOWN {
                 has_unknown = true;
-                model.write_unknown(&part[start..end], |id| out.push(id))?;
+                let character = &part[start..end];
+                let known = model.stands_for(character, |id| out.push(id));
+                known.ok_or_else(|| Error::NotCovered { text: character.to_owned() })?;
                 let count = model.byte_fallback.as_ref().map_or(1, |_| end - start);
                 let last = out.len() - count;
                 out[last..].reverse();
@@ -180,14 +182,13 @@ fn exponent(lead: f64, characters: u32, precision: Precision) -> i32 {
 }
 
 impl Unigram {
-    /// Hands out what stands for one unknown character.
-    pub(super) fn write_unknown(&self, character: &str, mut each: impl FnMut(u32)) -> Result<()> {
-        match (&self.byte_fallback, self.unknown) {
-            (Some(ids), _) => character.bytes().for_each(|byte| each(ids[usize::from(byte)])),
-            (None, Some(unknown)) => each(unknown),
-            (None, None) => return Err(Error::NotCovered { text: character.to_owned() }),
+    /// Hands out the ids that stand for one unknown character; None if there are none.
+    pub fn stands_for(&self, character: &str, mut each: impl FnMut(u32)) -> Option<()> {
+        match &self.byte_fallback {
+            Some(ids) => character.bytes().for_each(|byte| each(ids[usize::from(byte)])),
+            None => each(self.unknown?),
         }
-        Ok(())
+        Some(())
     }
 
     /// Adds the scores of ids to a sum, in the model's precision and one by one, as finding them did.
