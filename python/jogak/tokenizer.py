@@ -505,7 +505,7 @@ class Tokenizer:
     def __repr__(self) -> str:
         model = self._spec.model
         way = model.strategy if isinstance(model, BPEModel) else model.precision
-        family = {"bpe": "BPE", "unigram": "Unigram"}[model.family]
+        family = {"bpe": "BPE", "scored-bpe": "BPE by scores", "unigram": "Unigram"}[model.family]
         return f"<Tokenizer: {family}, {len(self):,} pieces, {model.marker.kind}, {way}>"
 
 

@@ -25,7 +25,7 @@ pub(crate) fn compile(
 ) -> PyResult<Compiled> {
     let kind: String = options.get("type")?;
     match kind.as_str() {
-        "bpe" => bpe(options, special_tokens, writes_prefix),
+        "bpe" | "scored-bpe" => bpe(options, special_tokens, writes_prefix),
         "unigram" => unigram(options, special_tokens, writes_prefix),
         other => Err(raise("ConfigError", format!("model type {other:?} is not known"), &[])),
     }
@@ -38,6 +38,7 @@ fn bpe(
 ) -> PyResult<Compiled> {
     let texts: Vec<Option<String>> = options.get("pieces")?;
     let marker = marker(options)?;
+    let scored = options.get::<String>("type")? == "scored-bpe";
     let bytes = options.get::<String>("alphabet")? == "bytes";
     let undraw = Undraw::default();
     let mut ordinary = vec![true; texts.len()];
@@ -77,6 +78,8 @@ fn bpe(
     let bpe = Bpe::new(BpeParts {
         pieces,
         merges: options.get("merges")?,
+        scores: if scored { Some(options.get("scores")?) } else { None },
+        user_defined: if scored { options.get("user_defined")? } else { Vec::new() },
         bytes,
         marked: !options.get::<bool>("mark_words")?,
         marker,

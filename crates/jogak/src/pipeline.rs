@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::cache::{CharTable, WordTable};
 use crate::decode::Decoder;
 use crate::error::Result;
-use crate::model::{Model, Scratch, Strategy, Way};
+use crate::model::{Bpe, Model, Scratch, Strategy, Way};
 use crate::observe::Silent;
 use crate::prepare::{Part, Prepare, SpecialPolicy, Specials};
 use crate::random::SplitMix64;
@@ -226,10 +226,12 @@ impl Tokenizer {
             }
             result.is_ok()
         };
+        let (all_words, before) = (self.model.cuts_all_words(), out.len());
         match self.model.cuts() {
             // A word that begins with other than ASCII goes by its parts.
             Some(cuts) => self.prepare.pretokenizer().for_each(text, |start, end| {
-                if bytes[start] < 0x80 && bytes.get(start + 1).is_none_or(|&byte| byte < 0x80) {
+                let ascii = |at: usize| bytes.get(at).is_none_or(|&byte| byte < 0x80);
+                if ascii(start) && ascii(start + 1) && !all_words {
                     if !table.get(bytes, start, end, out) {
                         learn(table, start, end, out);
                     }
@@ -253,6 +255,10 @@ impl Tokenizer {
                 }
             }),
         }?;
+        // Parts are fused by themselves.
+        if let Some(unknown) = self.model.bpe().and_then(Bpe::fused).filter(|_| all_words) {
+            fuse(out, before, unknown);
+        }
         result
     }
 
@@ -349,6 +355,20 @@ impl Tokenizer {
         }
         Ok((ids, ends))
     }
+}
+
+/// Makes one of every run of unknown pieces from place `first` on.
+fn fuse(ids: &mut Vec<u32>, first: usize, unknown: u32) {
+    let mut kept = first;
+    for at in first..ids.len() {
+        let id = ids[at];
+        if id == unknown && kept > first && ids[kept - 1] == id {
+            continue;
+        }
+        ids[kept] = id;
+        kept += 1;
+    }
+    ids.truncate(kept);
 }
 
 /// Ids, and where each text ends in them; or the text with an error, and the error.

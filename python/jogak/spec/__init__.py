@@ -26,6 +26,7 @@ from jogak.spec.pretokenizers import (
     pretokenizer_from_dict,
     resolve_pretokenizer,
 )
+from jogak.spec.scored_bpe import ScoredBPEModel
 from jogak.spec.unigram import Precision, UnigramModel
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "Precision",
     "Pretokenizer",
     "PretokenizerLike",
+    "ScoredBPEModel",
     "Spec",
     "Split",
     "Strategy",

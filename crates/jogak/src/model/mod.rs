@@ -139,6 +139,11 @@ impl Model {
         }
     }
 
+    /// Whether words are cut there whatever they begin with.
+    pub(crate) fn cuts_all_words(&self) -> bool {
+        self.bpe().is_some_and(Bpe::cuts_all_words)
+    }
+
     /// Whether `strategy` is the model's own way, so that what was remembered may be used.
     pub(crate) fn is_own(&self, strategy: Option<Strategy>) -> bool {
         match self {

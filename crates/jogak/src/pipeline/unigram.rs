@@ -5,6 +5,7 @@
 //! they hold: the [mark](Marked), behind the last id. The sum itself is not needed until a part comes
 //! for which they do not hold; until then only a bound of it is kept up.
 
+use super::fuse;
 use crate::cache::{LONGEST, WordTable};
 use crate::error::{Error, Result};
 use crate::model::unigram::{Marked, Running, Unigram};
@@ -52,8 +53,9 @@ pub(super) fn word(
         }
     });
     result?;
-    if writer.has_unknown && model.fuses() {
-        fuse(model, out, first);
+    let has_unknown = writer.has_unknown;
+    if let Some(unknown) = model.unknown().filter(|_| has_unknown && model.fuses()) {
+        fuse(out, first, unknown);
     }
     Ok(())
 }
@@ -110,18 +112,4 @@ impl Writer<'_> {
         self.bound = model.magnitude(*running);
         Ok(())
     }
-}
-
-/// Makes one of every run of unknown pieces from place `first` on.
-fn fuse(model: &Unigram, ids: &mut Vec<u32>, first: usize) {
-    let mut kept = first;
-    for at in first..ids.len() {
-        let id = ids[at];
-        if Some(id) == model.unknown() && kept > first && ids[kept - 1] == id {
-            continue;
-        }
-        ids[kept] = id;
-        kept += 1;
-    }
-    ids.truncate(kept);
 }

@@ -5,15 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from jogak.formats.checked import Node
-from jogak.formats.native import bpe, unigram
-from jogak.spec import BPEModel, Model
+from jogak.formats.native import bpe, scored_bpe, unigram
+from jogak.spec import Model, ScoredBPEModel, UnigramModel
 
 __all__ = ["model_from_node", "model_to_dict"]
 
 
 def model_to_dict(model: Model) -> dict[str, Any]:
     """A model as plain data."""
-    return bpe.to_dict(model) if isinstance(model, BPEModel) else unigram.to_dict(model)
+    if isinstance(model, UnigramModel):
+        return unigram.to_dict(model)
+    if isinstance(model, ScoredBPEModel):
+        return scored_bpe.to_dict(model)
+    return bpe.to_dict(model)
 
 
 def model_from_node(node: Node, special: Node) -> Model:
@@ -27,4 +31,6 @@ def model_from_node(node: Node, special: Node) -> Model:
         return bpe.from_node(node, special)
     if kind.value == "unigram":
         return unigram.from_node(node)
-    raise kind.expected("'bpe' or 'unigram'")
+    if kind.value == "scored-bpe":
+        return scored_bpe.from_node(node)
+    raise kind.expected("'bpe', 'scored-bpe' or 'unigram'")

@@ -6,7 +6,7 @@ import dataclasses
 from typing import Any, cast
 
 from jogak.formats.checked import Node
-from jogak.formats.native.parts import marker_from_node, piece_ids
+from jogak.formats.native.parts import marker_from_node, numbers, piece_ids
 from jogak.spec import UnigramModel
 
 __all__ = ["from_node", "to_dict"]
@@ -36,21 +36,16 @@ def to_dict(model: UnigramModel) -> dict[str, Any]:
 def from_node(node: Node) -> UnigramModel:
     """The section as a model, checked field by field."""
     (
-        _, pieces_node, scores_node, user_defined, unused, byte_fallback, unknown, fuse_unknown,
+        _, pieces_node, scores, user_defined, unused, byte_fallback, unknown, fuse_unknown,
         precision, marker,
     ) = node.fields(*_FIELDS)  # fmt: skip
     pieces = tuple(pieces_node.texts_or_nulls())
     piece_ids(pieces_node, pieces)
-    scores = scores_node.value
-    if not isinstance(scores, list) or not set(map(type, scores)) <= {int, float}:
-        for score in scores_node.items():
-            if type(score.value) not in (int, float):
-                raise score.expected("a number")
     last = len(pieces) - 1
     with node.blamed():
         return UnigramModel(
             pieces=pieces,
-            scores=tuple(_float(scores_node, index, score) for index, score in enumerate(scores)),
+            scores=numbers(scores),
             user_defined=tuple(user_defined.integers(0, last)),
             unused=tuple(unused.integers(0, last)),
             byte_fallback=byte_fallback.flag(),
@@ -59,10 +54,3 @@ def from_node(node: Node) -> UnigramModel:
             precision=cast(Any, precision.text()),
             marker=marker_from_node(marker),
         )
-
-
-def _float(node: Node, index: int, score: int | float) -> float:
-    try:
-        return float(score)
-    except OverflowError:
-        raise node.child(index, score).expected("a number that fits in 64 bits") from None
