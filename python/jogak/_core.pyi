@@ -83,7 +83,7 @@ def train_unigram(
 ) -> dict[str, Any]: ...
 def arrow_list(ids: NDArray[np.uint32], offsets: NDArray[np.int64]) -> tuple[object, object]: ...
 
-_Dropout: TypeAlias = tuple[float, int] | None
+_Draw: TypeAlias = tuple[str, float, int] | None
 
 @final
 class Tokenizer:
@@ -94,10 +94,10 @@ class Tokenizer:
         special_tokens: list[tuple[str, int]],
     ) -> Tokenizer: ...
     def encode(
-        self, text: str, special: str, strategy: str | None = None, dropout: _Dropout = None
+        self, text: str, special: str, strategy: str | None = None, draw: _Draw = None
     ) -> list[int]: ...
     def encode_array(
-        self, text: str, special: str, strategy: str | None = None, dropout: _Dropout = None
+        self, text: str, special: str, strategy: str | None = None, draw: _Draw = None
     ) -> NDArray[np.uint32]: ...
     def encode_batch(
         self,
@@ -105,16 +105,20 @@ class Tokenizer:
         special: str,
         threads: int,
         strategy: str | None = None,
-        dropout: _Dropout = None,
+        draw: _Draw = None,
     ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]: ...
     def tokens(
-        self, text: str, special: str, strategy: str | None = None, dropout: _Dropout = None
+        self, text: str, special: str, strategy: str | None = None, draw: _Draw = None
     ) -> list[str]: ...
     def count(
-        self, text: str, special: str, strategy: str | None = None, dropout: _Dropout = None
+        self, text: str, special: str, strategy: str | None = None, draw: _Draw = None
     ) -> int: ...
     def explain(
-        self, text: str, special: str, strategy: str | None = None, dropout: _Dropout = None
+        self, text: str, special: str, strategy: str | None = None, draw: _Draw = None
     ) -> list[dict[str, Any]]: ...
+    def n_best(self, text: str, n: int, special: str) -> list[tuple[float, list[int]]] | None: ...
+    def likelihood(
+        self, text: str, ids: list[int], alpha: float, special: str
+    ) -> tuple[float, float, float] | None: ...
     def decode(self, ids: object, skip_special: bool) -> bytes: ...
     def merges(self) -> list[tuple[int, int]]: ...

@@ -1,7 +1,7 @@
 //! Plain data -> a model of the core, by its type.
 
 use jogak::decode::Decoder;
-use jogak::model::{Bpe, BpeParts, Model, Strategy};
+use jogak::model::{Bpe, BpeParts, Model, Precision, Strategy, Unigram, UnigramParts};
 use jogak::symbols::{Marker, Undraw};
 use jogak::vocab::Vocab;
 use pyo3::prelude::*;
@@ -25,7 +25,8 @@ pub(crate) fn compile(
 ) -> PyResult<Compiled> {
     let kind: String = options.get("type")?;
     match kind.as_str() {
-        "bpe" => bpe(options, special_tokens, writes_prefix),
+        "bpe" | "scored-bpe" => bpe(options, special_tokens, writes_prefix),
+        "unigram" => unigram(options, special_tokens, writes_prefix),
         other => Err(raise("ConfigError", format!("model type {other:?} is not known"), &[])),
     }
 }
@@ -37,6 +38,7 @@ fn bpe(
 ) -> PyResult<Compiled> {
     let texts: Vec<Option<String>> = options.get("pieces")?;
     let marker = marker(options)?;
+    let scored = options.get::<String>("type")? == "scored-bpe";
     let bytes = options.get::<String>("alphabet")? == "bytes";
     let undraw = Undraw::default();
     let mut ordinary = vec![true; texts.len()];
@@ -76,6 +78,8 @@ fn bpe(
     let bpe = Bpe::new(BpeParts {
         pieces,
         merges: options.get("merges")?,
+        scores: if scored { Some(options.get("scores")?) } else { None },
+        user_defined: if scored { options.get("user_defined")? } else { Vec::new() },
         bytes,
         marked: !options.get::<bool>("mark_words")?,
         marker,
@@ -87,6 +91,51 @@ fn bpe(
     })
     .map_err(to_py)?;
     Ok(Compiled { model: Model::Bpe(bpe), decoder, texts })
+}
+
+fn unigram(
+    options: &Options<'_, '_>,
+    special_tokens: &[(String, u32)],
+    writes_prefix: bool,
+) -> PyResult<Compiled> {
+    let texts: Vec<Option<String>> = options.get("pieces")?;
+    let all: Vec<Vec<u8>> =
+        texts.iter().map(|text| text.clone().unwrap_or_default().into_bytes()).collect();
+    let find = |wanted: &str| texts.iter().position(|text| text.as_deref() == Some(wanted));
+    let unknown: Option<String> = options.get("unknown")?;
+    let unknown = unknown.as_deref().and_then(find).map(|id| id as u32);
+    let byte_fallback = byte_pieces(options, &find)?;
+    let special_ids: Vec<u32> = special_tokens.iter().map(|&(_, id)| id).collect();
+    let unused: Vec<u32> = options.get("unused")?;
+    let mut pieces = all.clone();
+    let bytes = byte_fallback.as_deref().into_iter().flatten();
+    for &id in bytes.chain(&special_ids).chain(&unknown).chain(&unused) {
+        if let Some(piece) = pieces.get_mut(id as usize) {
+            piece.clear();
+        }
+    }
+    let decoder = Decoder::new(
+        Vocab::new(&all),
+        &special_ids,
+        byte_fallback.as_deref(),
+        marker(options)?,
+        writes_prefix,
+    );
+    let precision = match options.get::<String>("precision")?.as_str() {
+        "single" => Precision::Single,
+        _ => Precision::Double,
+    };
+    let model = Unigram::new(UnigramParts {
+        pieces,
+        scores: options.get("scores")?,
+        user_defined: options.get("user_defined")?,
+        byte_fallback,
+        unknown,
+        fuse_unknown: options.get("fuse_unknown")?,
+        precision,
+    })
+    .map_err(to_py)?;
+    Ok(Compiled { model: Model::Unigram(model), decoder, texts })
 }
 
 /// The ids of `<0x00>` to `<0xFF>`, where the model falls back to bytes.

@@ -26,6 +26,8 @@ from jogak.spec.pretokenizers import (
     pretokenizer_from_dict,
     resolve_pretokenizer,
 )
+from jogak.spec.scored_bpe import ScoredBPEModel
+from jogak.spec.unigram import Precision, UnigramModel
 
 __all__ = [
     "BPE",
@@ -36,12 +38,15 @@ __all__ = [
     "MarkerKind",
     "Model",
     "Named",
+    "Precision",
     "Pretokenizer",
     "PretokenizerLike",
+    "ScoredBPEModel",
     "Spec",
     "Split",
     "Strategy",
     "Ties",
+    "UnigramModel",
     "pretokenizer_from_dict",
     "resolve_pretokenizer",
 ]
@@ -49,7 +54,7 @@ __all__ = [
 #: How to train: one config for each family.
 Config: TypeAlias = BPE
 #: What came out of it: one model for each family.
-Model: TypeAlias = BPEModel
+Model: TypeAlias = BPEModel | UnigramModel
 
 
 @dataclass(frozen=True, kw_only=True)
