@@ -41,8 +41,8 @@ PYTHON_ARROWS: dict[str, set[str]] = {
         "explain",
     },
     "learn": {
-        *("_core", "counts", "errors", "explain", "progress", "resize", "spec", "tokenizer"),
-        "training",
+        *("_core", "counts", "errors", "explain", "progress", "resize", "spec", "threads"),
+        *("tokenizer", "training"),
     },
     # what shows
     "explain": {"errors", "spec"},
@@ -82,7 +82,8 @@ RUST_ARROWS: dict[str, set[str]] = {
         "vocab",
     },
     "trace": {"error", "model", "observe", "pipeline", "prepare"},
-    "train": {"count", "error", "observe", "symbols"},
+    # Pieces of a Unigram model stay within one script.
+    "train": {"count", "error", "observe", "pretokenize", "symbols"},
 }
 
 

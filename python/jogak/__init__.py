@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     )
     from jogak.learn import train
     from jogak.ragged import Ragged
-    from jogak.spec import BPE, BPEModel, Digits, Marker, Named, Spec, Split
+    from jogak.spec import BPE, BPEModel, Digits, Marker, Named, Spec, Split, Unigram
     from jogak.tokenizer import Tokenizer, load
-    from jogak.training import TrainingLog
+    from jogak.training import TrainingLog, UnigramLog
 
 __all__ = [
     "BPE",
@@ -58,6 +58,8 @@ __all__ = [
     "TrainingError",
     "TrainingInterrupted",
     "TrainingLog",
+    "Unigram",
+    "UnigramLog",
     "UnsupportedFeature",
     "__version__",
     "compress",
@@ -95,13 +97,17 @@ _HOMES = {
         "Named",
         "Spec",
         "Split",
+        "Unigram",
     ),
     "tokenizer": (
         "Tokenizer",
         "load",
     ),
     "learn": ("train",),
-    "training": ("TrainingLog",),
+    "training": (
+        "TrainingLog",
+        "UnigramLog",
+    ),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 

@@ -282,11 +282,7 @@ impl PyTokenizer {
 /// What is drawn at random, `"dropout"` or `"alpha"`; the number that belongs to it; the seed.
 type Draw = (String, f64, u64);
 
-fn request(
-    special: &str,
-    strategy_name: Option<&str>,
-    draw: Option<Draw>,
-) -> PyResult<Request> {
+fn request(special: &str, strategy_name: Option<&str>, draw: Option<Draw>) -> PyResult<Request> {
     let specials = match special {
         "text" => SpecialPolicy::Text,
         "parse" => SpecialPolicy::Parse,
@@ -296,8 +292,11 @@ fn request(
             return Err(raise("ConfigError", message, &[]));
         }
     };
-    let mut request =
-        Request { strategy: strategy_name.map(strategy).transpose()?, specials, ..Request::default() };
+    let mut request = Request {
+        strategy: strategy_name.map(strategy).transpose()?,
+        specials,
+        ..Request::default()
+    };
     if let Some((what, number, seed)) = draw {
         match what.as_str() {
             "dropout" => request.dropout = Some((number, seed)),

@@ -200,7 +200,10 @@ fn script_ranges() -> Result<String, Failure> {
             _ => inherited.push((c, c)),
         }
     }
-    writeln!(out, "\n/// (first, last) code points that take the script of what they stand behind.")?;
+    writeln!(
+        out,
+        "\n/// (first, last) code points that take the script of what they stand behind."
+    )?;
     writeln!(
         out,
         "#[rustfmt::skip]\npub(super) static INHERITED: [(u32, u32); {}] = [",

@@ -30,6 +30,7 @@ class Job(Generic[C]):
         report: what is told ``(stage, done, total)``, if anything is.
         trace: how many steps are traced, 0 for none.
         consume: whether the words may be taken out of ``counts``, so that their memory is free.
+        threads: how many threads may work; no result depends on it.
     """
 
     counts: Counts
@@ -39,6 +40,7 @@ class Job(Generic[C]):
     report: Callable[[str, int, int | None], None] | None
     trace: int
     consume: bool
+    threads: int = 1
 
     @property
     def marked(self) -> bool:

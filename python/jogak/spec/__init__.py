@@ -28,6 +28,7 @@ from jogak.spec.pretokenizers import (
 )
 from jogak.spec.scored_bpe import ScoredBPEModel
 from jogak.spec.unigram import Precision, UnigramModel
+from jogak.spec.unigram_config import SeedRule, Unigram
 
 __all__ = [
     "BPE",
@@ -42,17 +43,19 @@ __all__ = [
     "Pretokenizer",
     "PretokenizerLike",
     "ScoredBPEModel",
+    "SeedRule",
     "Spec",
     "Split",
     "Strategy",
     "Ties",
+    "Unigram",
     "UnigramModel",
     "pretokenizer_from_dict",
     "resolve_pretokenizer",
 ]
 
 #: How to train: one config for each family.
-Config: TypeAlias = BPE
+Config: TypeAlias = BPE | Unigram
 #: What came out of it: one model for each family.
 Model: TypeAlias = BPEModel | UnigramModel
 

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use jogak::train::unigram::{
-    Estimation, PieceView, Pruning, SeedRule, Stage, UnigramObserver, UnigramStop, Worth,
+    Estimation, Pruning, SeedRule, Stage, UnigramObserver, UnigramStop, Worth,
 };
 use jogak::train::{AlphabetLimit, UnigramConfig, UnigramCorpus, UnigramTrained};
 use pyo3::prelude::*;
@@ -43,7 +43,8 @@ pub(crate) fn train_unigram<'py>(
             let corpus = UnigramCorpus::new(&counts.parts(), &config)?;
             drop(counts);
             if trace > 0 {
-                let mut tracer = Tracer { reporter: reporting, rounds: trace, top, records: recording };
+                let mut tracer =
+                    Tracer { reporter: reporting, rounds: trace, top, records: recording };
                 corpus.train(&config, &mut tracer)
             } else {
                 corpus.train(&config, &mut Quiet(reporting))
@@ -145,8 +146,10 @@ struct Tracer<'r> {
     records: &'r mut Vec<Record>,
 }
 
-/// (text, number) or the like.
-type Listed = Vec<(String, f64, f64, f64)>;
+/// (text, expected count, probability before, after).
+type Estimated = Vec<(String, f64, f64, f64)>;
+/// (text, loss, times used, probability).
+type Pruned = Vec<(String, Option<f64>, u64, f64)>;
 
 enum Record {
     Estimation {
@@ -155,24 +158,25 @@ enum Record {
         pieces: usize,
         size: usize,
         log_likelihood: f64,
-        /// (text, expected count, probability before, after): the largest counts.
-        expected: Listed,
-        /// Of those that go as they are expected too rarely.
-        rare: Listed,
+        /// The largest counts.
+        expected: Estimated,
+        /// Those that go, as they are expected too rarely.
+        rare: Estimated,
+        rare_total: usize,
     },
     Pruning {
         round: usize,
         pieces: usize,
         kept: usize,
-        /// (text, loss, times used, probability): largest and smallest loss of what stays, largest
-        /// loss of what goes, and what goes as it is used nowhere or its parts are better.
-        largest: Listed,
-        smallest: Listed,
-        removed: Listed,
+        /// Largest and smallest loss of what stays, largest loss of what goes, and what goes as it is
+        /// used nowhere or its parts are better.
+        largest: Pruned,
+        smallest: Pruned,
+        removed: Pruned,
         removed_total: usize,
-        unused: Listed,
+        unused: Pruned,
         unused_total: usize,
-        split: Listed,
+        split: Pruned,
         split_total: usize,
     },
 }
@@ -197,6 +201,7 @@ impl UnigramObserver for Tracer<'_> {
             log_likelihood: facts.log_likelihood,
             expected: ids.iter().take(self.top).map(entry).collect(),
             rare: ids.iter().filter(gone).take(self.top).map(entry).collect(),
+            rare_total: ids.iter().filter(gone).count(),
         });
     }
 
@@ -204,28 +209,22 @@ impl UnigramObserver for Tracer<'_> {
         if facts.round >= self.rounds {
             return;
         }
-        let loss = |id: usize| match facts.worths[id] {
-            Worth::Loss(loss) => Some(loss),
-            _ => None,
-        };
         let mut stays = vec![false; facts.worths.len()];
         for &id in facts.kept {
             stays[id as usize] = true;
         }
         let mut by_loss: Vec<(f64, usize)> =
-            (0..stays.len()).filter_map(|id| Some((loss(id)?, id))).collect();
+            (0..stays.len()).filter_map(|id| Some((loss(facts, id)?, id))).collect();
         by_loss.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        let stays_at = &stays;
-        let list = |ids: &mut dyn Iterator<Item = usize>| -> Listed {
-            ids.take(self.top).map(|id| entry(&facts.pieces, facts, id)).collect()
+        let list = |ids: &mut dyn Iterator<Item = usize>| -> Pruned {
+            ids.take(self.top).map(|id| entry(facts, id)).collect()
         };
         let of = |worth: Worth| {
-            (0..stays_at.len()).filter(move |&id| {
-                facts.worths[id] == worth && facts.pieces.probability(id) > 0.0
-            })
+            (0..stays.len())
+                .filter(move |&id| facts.worths[id] == worth && facts.pieces.probability(id) > 0.0)
         };
-        let kept = || by_loss.iter().map(|e| e.1).filter(|&id| stays_at[id]);
-        let gone = || by_loss.iter().map(|e| e.1).filter(|&id| !stays_at[id]);
+        let kept = || by_loss.iter().map(|e| e.1).filter(|&id| stays[id]);
+        let gone = || by_loss.iter().map(|e| e.1).filter(|&id| !stays[id]);
         let record = Record::Pruning {
             round: facts.round,
             pieces: facts.pieces.len(),
@@ -247,19 +246,31 @@ impl UnigramObserver for Tracer<'_> {
     }
 }
 
-fn entry(pieces: &PieceView<'_>, facts: &Pruning<'_>, id: usize) -> (String, f64, f64, f64) {
-    let loss = match facts.worths[id] {
-        Worth::Loss(loss) => loss,
-        _ => f64::NAN,
-    };
-    (pieces.text(id), loss, facts.used[id] as f64, pieces.probability(id))
+fn loss(facts: &Pruning<'_>, id: usize) -> Option<f64> {
+    match facts.worths[id] {
+        Worth::Loss(loss) => Some(loss),
+        _ => None,
+    }
+}
+
+fn entry(facts: &Pruning<'_>, id: usize) -> (String, Option<f64>, u64, f64) {
+    (facts.pieces.text(id), loss(facts, id), facts.used[id], facts.pieces.probability(id))
 }
 
 impl Record {
     fn dict(self, py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         let dict = PyDict::new(py);
         match self {
-            Record::Estimation { round, iteration, pieces, size, log_likelihood, expected, rare } => {
+            Record::Estimation {
+                round,
+                iteration,
+                pieces,
+                size,
+                log_likelihood,
+                expected,
+                rare,
+                rare_total,
+            } => {
                 dict.set_item("kind", "estimation")?;
                 dict.set_item("round", round)?;
                 dict.set_item("iteration", iteration)?;
@@ -268,6 +279,7 @@ impl Record {
                 dict.set_item("log_likelihood", log_likelihood)?;
                 dict.set_item("expected", expected)?;
                 dict.set_item("rare", rare)?;
+                dict.set_item("rare_total", rare_total)?;
             }
             Record::Pruning {
                 round,

@@ -89,13 +89,18 @@ impl Chunks {
         let left_out = characters.len() - alphabet.len();
         let cutter = Cutter::new(&alphabet, user_defined, config);
         let packing = Packing::new(alphabet.len());
-        let bags = share(config.threads, parts.iter(), || Bag::new(packing), |bag, part| {
-            for (word, count) in part.clone() {
-                if let Ok(word) = std::str::from_utf8(word) {
-                    cutter.cut(word, |chunk| bag.add(chunk, count));
+        let bags = share(
+            config.threads,
+            parts.iter(),
+            || Bag::new(packing),
+            |bag, part| {
+                for (word, count) in part.clone() {
+                    if let Ok(word) = std::str::from_utf8(word) {
+                        cutter.cut(word, |chunk| bag.add(chunk, count));
+                    }
                 }
-            }
-        });
+            },
+        );
         let mut chunks = Self {
             alphabet,
             absent,
@@ -401,8 +406,7 @@ impl<'c> Cutter<'c> {
         if !config.split_by_whitespace {
             return false;
         }
-        let at_mark =
-            if config.treat_whitespace_as_suffix { before } else { after } == Kind::Mark;
+        let at_mark = if config.treat_whitespace_as_suffix { before } else { after } == Kind::Mark;
         at_mark && !(config.allow_whitespace_only_pieces && before == after)
     }
 }

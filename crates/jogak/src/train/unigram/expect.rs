@@ -251,18 +251,25 @@ pub(super) fn maximise(
     let all = weight(unit.value(sum));
     let least = expected.iter().filter(|units| usual(units)).min().copied().unwrap_or(0);
     let ghost = (weight(unit.value(least)) / all * GHOST).max(pow2(LEAST));
-    let jobs = probabilities.chunks_mut(1 << 14).zip(expected.chunks(1 << 14).zip(lengths.chunks(1 << 14)));
-    share(threads, jobs, || (), |(), (probabilities, (expected, lengths))| {
-        for ((p, units), length) in probabilities.iter_mut().zip(expected).zip(lengths) {
-            *p = if usual(units) {
-                (weight(unit.value(*units)) / all).max(pow2(LEAST))
-            } else if *length == 1 {
-                ghost
-            } else {
-                0.0
-            };
-        }
-    });
+    let jobs = probabilities
+        .chunks_mut(1 << 14)
+        .zip(expected.chunks(1 << 14).zip(lengths.chunks(1 << 14)));
+    share(
+        threads,
+        jobs,
+        || (),
+        |(), (probabilities, (expected, lengths))| {
+            for ((p, units), length) in probabilities.iter_mut().zip(expected).zip(lengths) {
+                *p = if usual(units) {
+                    (weight(unit.value(*units)) / all).max(pow2(LEAST))
+                } else if *length == 1 {
+                    ghost
+                } else {
+                    0.0
+                };
+            }
+        },
+    );
     size
 }
 

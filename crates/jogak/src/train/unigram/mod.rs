@@ -321,8 +321,7 @@ impl<'c> Trainer<'c> {
         let size =
             maximise(&expected, &self.lengths, self.unit, &mut self.probabilities, true, threads);
         if O::WATCHES {
-            let expected: Vec<f64> =
-                expected.iter().map(|&units| self.unit.value(units)).collect();
+            let expected: Vec<f64> = expected.iter().map(|&units| self.unit.value(units)).collect();
             observer.estimated(&Estimation {
                 round,
                 iteration,
@@ -394,12 +393,7 @@ impl<'c> Trainer<'c> {
         kept.len()
     }
 
-    fn result(
-        self,
-        rounds: Vec<Round>,
-        stop: UnigramStop,
-        seeds: usize,
-    ) -> UnigramTrained {
+    fn result(self, rounds: Vec<Round>, stop: UnigramStop, seeds: usize) -> UnigramTrained {
         let view = self.view(&self.probabilities);
         let mut found: Vec<(f64, String)> =
             (0..view.len()).map(|id| (self.probabilities[id], view.text(id))).collect();

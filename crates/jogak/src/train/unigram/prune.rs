@@ -98,10 +98,15 @@ pub(super) fn worths(
     threads: usize,
 ) -> Vec<Worth> {
     let all = used.iter().sum::<u64>() as f64;
-    let found = share(threads, pieces.blocks.iter(), || (Vec::new(), Vec::new()), |state, block| {
-        let (found, stack) = state;
-        walk_pieces(block, logs, used, all, stack, found);
-    });
+    let found = share(
+        threads,
+        pieces.blocks.iter(),
+        || (Vec::new(), Vec::new()),
+        |state, block| {
+            let (found, stack) = state;
+            walk_pieces(block, logs, used, all, stack, found);
+        },
+    );
     let mut worths = vec![Worth::Unused; logs.len()];
     for (piece, worth) in found.into_iter().flat_map(|(found, _)| found) {
         worths[piece as usize] = worth;

@@ -10,9 +10,9 @@
 
 use rustc_hash::FxHashSet;
 
+use super::UnigramConfig;
 use super::chunks::{Chunks, END, MARKS, Uncut};
 use super::suffix::{Ends, Suffixes};
-use super::UnigramConfig;
 use crate::train::parallel::share;
 
 /// No piece.
@@ -94,8 +94,13 @@ impl<'c> Filter<'c> {
 /// Chooses the first pieces.
 pub(super) fn seeds(chunks: &Chunks, config: &UnigramConfig) -> Seeds {
     let alphabet = chunks.alphabet.len();
-    let suffixes =
-        Suffixes::new(&chunks.text, alphabet, config.max_piece_length, Ends::Differ, config.threads);
+    let suffixes = Suffixes::new(
+        &chunks.text,
+        alphabet,
+        config.max_piece_length,
+        Ends::Differ,
+        config.threads,
+    );
     let mut owner = Vec::with_capacity(chunks.text.len());
     for (chunk, pair) in (0u32..).zip(chunks.starts.windows(2)) {
         owner.resize(pair[1] as usize, chunk);
@@ -137,25 +142,30 @@ fn beyond_chunks(
         usize::from(uncut.left[at]) >= piece.len() && filter.allows(piece)
     });
     let jobs = chosen.chunks_mut(1024);
-    share(config.threads, jobs, || (), |(), candidates| {
-        for candidate in candidates {
-            let at = of_words.order[candidate.left as usize] as usize;
-            let length = candidate.length as usize;
-            let piece = &uncut.text[at..at + length];
-            let bucket = piece[0] as usize;
-            let first = suffixes.buckets[bucket];
-            let suffixes = &suffixes.order[first..suffixes.buckets[bucket + 1]];
-            // A suffix may be shorter; then the END or the next chunk is compared, after the END.
-            let start = |at: u32| {
-                let suffix = &chunks.text[at as usize..];
-                &suffix[..length.min(suffix.len())]
-            };
-            let left = suffixes.partition_point(|&at| start(at) < piece);
-            let size = suffixes[left..].partition_point(|&at| start(at) == piece);
-            candidate.left = (first + left) as u32;
-            candidate.right = (first + left + size) as u32;
-        }
-    });
+    share(
+        config.threads,
+        jobs,
+        || (),
+        |(), candidates| {
+            for candidate in candidates {
+                let at = of_words.order[candidate.left as usize] as usize;
+                let length = candidate.length as usize;
+                let piece = &uncut.text[at..at + length];
+                let bucket = piece[0] as usize;
+                let first = suffixes.buckets[bucket];
+                let suffixes = &suffixes.order[first..suffixes.buckets[bucket + 1]];
+                // A suffix may be shorter; then the END or the next chunk is compared, after the END.
+                let start = |at: u32| {
+                    let suffix = &chunks.text[at as usize..];
+                    &suffix[..length.min(suffix.len())]
+                };
+                let left = suffixes.partition_point(|&at| start(at) < piece);
+                let size = suffixes[left..].partition_point(|&at| start(at) == piece);
+                candidate.left = (first + left) as u32;
+                candidate.right = (first + left + size) as u32;
+            }
+        },
+    );
     chosen.retain(|candidate| candidate.left < candidate.right);
     chosen
 }
