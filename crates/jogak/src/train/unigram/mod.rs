@@ -25,6 +25,8 @@ mod observe;
 mod prune;
 mod seed;
 mod suffix;
+#[cfg(test)]
+mod tests;
 
 pub use observe::{Estimation, PieceView, Pruning, Stage, UnigramObserver};
 pub use prune::Worth;
