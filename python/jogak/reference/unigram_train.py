@@ -10,6 +10,7 @@
         loss of a piece = how much the best cut of the corpus gets worse without it
         keep all characters, and the pieces of largest loss
     keep all characters, and the likeliest pieces
+    probability = expected count in proportion, at least half a time each
 
 Rules:
 - A piece lies within one script; digits count as a script of their own kind (Common). A character
@@ -301,6 +302,19 @@ def maximise(expected: Mapping[str, int], bits: int) -> tuple[dict[str, float], 
     return weights, len(usual)
 
 
+def proportions(expected: Mapping[str, int], bits: int) -> dict[str, float]:
+    """New probabilities without the digamma: the counts in proportion, each at least half a time.
+
+    >>> proportions({"a": 3 << 20, "b": 0}, 20)
+    {'a': 0.8571428571428571, 'b': 0.14285714285714285}
+    """
+    unit = ldexp(1.0, -bits)
+    least = max(int(ldexp(0.5, bits)), 1)
+    counts = {piece: max(units, least) for piece, units in expected.items()}
+    everything = sum(counts.values()) * unit
+    return {piece: max(units * unit / everything, LEAST) for piece, units in counts.items()}
+
+
 # --- pruning --------------------------------------------------------------------------------------
 
 
@@ -384,7 +398,7 @@ def train(
 
     >>> training = train({"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}, 9)
     >>> [(piece, round(score, 2)) for piece, score in training.pieces.items()][:4]
-    [('pun', -1.13), ('hug', -1.32), ('b', -12.31), ('g', -12.31)]
+    [('hug', -1.38), ('pun', -1.6), ('u', -1.89), ('g', -2.48)]
     """
     longest = max_piece_length
     corpus = chunks(words, alphabet(words, character_coverage), script)
@@ -409,7 +423,9 @@ def train(
         pieces = {piece: p for piece, p in pieces.items() if piece in kept}
         sizes.append((start, usual, len(pieces)))
     kept = _best(pieces, {piece: p for piece, p in pieces.items() if p and len(piece) > 1}, size)
-    final = sorted(kept, key=lambda piece: (-pieces[piece], piece))
+    pieces = {piece: p for piece, p in pieces.items() if piece in kept}
+    pieces = proportions(expect(corpus, pieces, longest, bits)[0], bits)
+    final = sorted(pieces, key=lambda piece: (-pieces[piece], piece))
     return UnigramTraining(
         {piece: ln(pieces[piece]) for piece in final}, tuple(likelihoods), tuple(sizes)
     )

@@ -233,24 +233,22 @@ impl Long {
     }
 }
 
-/// New probabilities from expected counts: exp(digamma(count)) in proportion, or the count itself if
-/// `digamma` is off. Pieces expected less often than [`RARE`] get 0, characters a trace of the
-/// smallest other one. Returns how many pieces were not [`RARE`].
+/// New probabilities from expected counts: exp(digamma(count)) in proportion. Pieces expected less
+/// often than [`RARE`] get 0, characters a trace of the smallest other one. Returns how many pieces
+/// were not [`RARE`].
 pub(super) fn maximise(
     expected: &[u64],
     lengths: &[u8],
     unit: Unit,
     probabilities: &mut [f64],
-    digamma: bool,
     threads: usize,
 ) -> usize {
-    let weight = |x: f64| if digamma { exp_digamma(x) } else { x };
     let usual = |units: &u64| unit.value(*units) >= RARE;
     let size = expected.iter().filter(|units| usual(units)).count();
     let sum: u64 = expected.iter().filter(|units| usual(units)).sum();
-    let all = weight(unit.value(sum));
+    let all = exp_digamma(unit.value(sum));
     let least = expected.iter().filter(|units| usual(units)).min().copied().unwrap_or(0);
-    let ghost = (weight(unit.value(least)) / all * GHOST).max(pow2(LEAST));
+    let ghost = (exp_digamma(unit.value(least)) / all * GHOST).max(pow2(LEAST));
     let jobs = probabilities
         .chunks_mut(1 << 14)
         .zip(expected.chunks(1 << 14).zip(lengths.chunks(1 << 14)));
@@ -261,7 +259,7 @@ pub(super) fn maximise(
         |(), (probabilities, (expected, lengths))| {
             for ((p, units), length) in probabilities.iter_mut().zip(expected).zip(lengths) {
                 *p = if usual(units) {
-                    (weight(unit.value(*units)) / all).max(pow2(LEAST))
+                    (exp_digamma(unit.value(*units)) / all).max(pow2(LEAST))
                 } else if *length == 1 {
                     ghost
                 } else {
@@ -271,6 +269,17 @@ pub(super) fn maximise(
         },
     );
     size
+}
+
+/// New probabilities from expected counts: the counts in proportion, each at least [`RARE`], so that
+/// no piece is without.
+pub(super) fn proportions(expected: &[u64], unit: Unit, probabilities: &mut [f64]) {
+    let least = ((unit.per_one() * RARE) as u64).max(1);
+    let sum: u64 = expected.iter().map(|&units| units.max(least)).sum();
+    let all = unit.value(sum);
+    for (p, &units) in probabilities.iter_mut().zip(expected) {
+        *p = (unit.value(units.max(least)) / all).max(pow2(LEAST));
+    }
 }
 
 /// Which pieces stay, and their new ids: `kept` are ascending old ids of `size`.

@@ -34,7 +34,7 @@ pub use prune::Worth;
 use super::alphabet::AlphabetLimit;
 use crate::error::{Error, Result};
 use chunks::Chunks;
-use expect::{GHOST, LEAST, Unit, expect, maximise, new_ids, scaled};
+use expect::{GHOST, LEAST, Unit, expect, maximise, new_ids, proportions, scaled};
 use lattice::{LONGEST_PIECE, Lattice, MOST_PIECES};
 use numbers::{ln, pow2};
 use prune::{best, best_counts, keep, logarithms, worths};
@@ -320,8 +320,7 @@ impl<'c> Trainer<'c> {
             expect::<false>(&self.lattice, &before, self.unit, threads)
         };
         let old = if O::WATCHES { self.probabilities.clone() } else { Vec::new() };
-        let size =
-            maximise(&expected, &self.lengths, self.unit, &mut self.probabilities, true, threads);
+        let size = maximise(&expected, &self.lengths, self.unit, &mut self.probabilities, threads);
         if O::WATCHES {
             let expected: Vec<f64> = expected.iter().map(|&units| self.unit.value(units)).collect();
             observer.estimated(&Estimation {
@@ -376,8 +375,8 @@ impl<'c> Trainer<'c> {
         self.probabilities = pick(&self.probabilities, kept);
     }
 
-    /// Cuts the vocabulary to its size: all characters, and the likeliest others. Returns how many
-    /// pieces there are.
+    /// Cuts the vocabulary to its size: all characters, and the likeliest others; and estimates the
+    /// probabilities of those once more. Returns how many pieces there are.
     fn finish(&mut self, goal: usize) -> usize {
         let mut kept = Vec::new();
         let mut others = Vec::new();
@@ -391,7 +390,12 @@ impl<'c> Trainer<'c> {
         best(&mut others, goal.saturating_sub(kept.len()));
         kept.extend(others.into_iter().map(|(_, piece)| piece));
         kept.sort_unstable();
+        let ids = new_ids(&kept, self.lengths.len());
         self.restrict(&kept);
+        self.lattice.renumber(&ids, self.config.threads, Some);
+        let before = scaled(&self.probabilities, &self.lengths);
+        let (expected, _) = expect::<false>(&self.lattice, &before, self.unit, self.config.threads);
+        proportions(&expected, self.unit, &mut self.probabilities);
         kept.len()
     }
 

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::chunks::Chunks;
-use super::expect::{Unit, expect, maximise, scaled};
+use super::expect::{Unit, expect, proportions, scaled};
 use super::*;
 
 fn config() -> UnigramConfig {
@@ -169,8 +169,7 @@ fn plain_estimation_never_lowers_the_likelihood() {
             assert!(expected.iter().all(|&units| trainer.unit.value(units) >= 0.5));
             assert!(likelihood >= before - 1e-9 * before.abs(), "{likelihood} after {before}");
             before = likelihood;
-            let p = &mut trainer.probabilities;
-            maximise(&expected, &trainer.lengths, trainer.unit, p, false, 2);
+            proportions(&expected, trainer.unit, &mut trainer.probabilities);
         }
     }
 }
