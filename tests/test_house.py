@@ -46,7 +46,7 @@ PYTHON_ARROWS: dict[str, set[str]] = {
     },
     # what shows
     "explain": {"errors", "spec"},
-    "compression": {"errors", "explain", "learn", "spec"},
+    "compression": {"errors", "explain", "learn", "spec", "training"},
     "reference": set(),
     # faces
     # Only where a name is first asked for.

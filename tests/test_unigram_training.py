@@ -252,8 +252,8 @@ def test_an_interruption_hands_over_the_model_so_far() -> None:
         if stage == "pruning":
             raise KeyboardInterrupt
 
+    config = jogak.Unigram(vocab_size=20, character_coverage=1.0)
     with pytest.raises(jogak.TrainingInterrupted) as caught:
-        config = jogak.Unigram(vocab_size=20, character_coverage=1.0)
         jogak.train(words, config, pretokenizer="none", progress=stop)
     assert len(caught.value.tokenizer) == 21
     assert caught.value.tokenizer.training.stop == "interrupted"
@@ -263,8 +263,10 @@ def test_an_interruption_hands_over_the_model_so_far() -> None:
 
 
 def quality(pieces: Mapping[str, float], texts: Iterable[str]) -> tuple[float, float]:
-    """Log-likelihood of the best cut per character, and tokens per character; scores are made to sum
-    up to 1, so that a model cannot look better by promising more than there is."""
+    """Log-likelihood of the best cut per character, and tokens per character.
+
+    Scores are made to sum up to 1: a model cannot look better by promising more than there is.
+    """
     everything = math.log(sum(map(math.exp, pieces.values())))
     words = Counter(word for text in texts for word in text.split(" ") if word)
     likelihood = tokens = characters = 0.0

@@ -167,12 +167,9 @@ def _estimation(record: Mapping[str, Any]) -> Estimation:
 
 
 def _pruning(record: Mapping[str, Any]) -> Pruning:
-    names = ("round", "pieces", "kept", "removed_total", "unused_total", "split_total")
     lists = ("largest", "smallest", "removed", "unused", "split")
-    return Pruning(
-        **{name: record[name] for name in names},
-        **{name: _pieces(record[name]) for name in lists},
-    )
+    fields: dict[str, Any] = {name: record[name] for name in record if name != "kind"}
+    return Pruning(**{**fields, **{name: _pieces(fields[name]) for name in lists}})
 
 
 def _pieces(entries: Iterable[tuple[str, float | None, int, float]]) -> tuple[PrunedPiece, ...]:

@@ -103,13 +103,14 @@ def _pruning(step: Pruning) -> Section:
         Run(f"  {step.kept:,} of {step.pieces:,} pieces stay"),
     )
     blocks: list[Block] = []
-    for heading, pieces, style in (
+    lists: tuple[tuple[str, tuple[PrunedPiece, ...], Style], ...] = (
         ("dearest of those that stay:", step.largest, "taken"),
         ("cheapest of those that stay:", step.smallest, "symbol"),
         (f"{step.removed_total:,} go for their small loss:", step.removed, "dropped"),
         (f"{step.unused_total:,} go, in no best way to cut:", step.unused, "dropped"),
         (f"{step.split_total:,} go, better cut themselves:", step.split, "dropped"),
-    ):
+    )
+    for heading, pieces, style in lists:
         if pieces:
             blocks += [Line((Run(heading, "dim"),)), _pruned(pieces, style)]
     return Section(title, tuple(blocks))

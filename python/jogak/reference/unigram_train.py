@@ -58,7 +58,7 @@ class UnigramTraining:
 
 
 def ln(x: float) -> float:
-    """The natural logarithm, by the series of ln((1+s)/(1-s)).
+    """The natural logarithm, by a series in s = (x - 1) / (x + 1).
 
     >>> abs(ln(10.0) - log(10.0)) < 1e-15
     True
@@ -134,23 +134,27 @@ def chunks(
     >>> chunks({"▁ab12": 3, "▁12": 1}, set("▁ab12"), lambda c: "Latin" if c in "ab" else "Common")
     {'12': 3, '▁12': 1, '▁ab': 3}
     """
+
+    def own_script(character: str, before: str | None) -> str | None:
+        """The script that counts behind a character; None goes with any."""
+        if script is None:
+            return None
+        own = "Inherited" if character == MARK else script(character)
+        return before if own == "Inherited" else own
+
     found: Counter[str] = Counter()
     for word, count in words.items():
-        chunk, last = "", None
+        chunk, before = "", None
         for character in word:
-            here = script(character) if script and character != MARK else "Inherited"
-            here = last if here == "Inherited" else here
-            crossing = last is not None and here is not None and here != last
+            own = own_script(character, before)
+            crossing = before is not None and own is not None and own != before
             if character == MARK or character not in kept or crossing:
                 found[chunk] += count
-                chunk = ""
-                # What stands behind the cut takes nothing from before it.
-                inherits = script is None or character == MARK or script(character) == "Inherited"
-                here = None if inherits else here
+                chunk, own = "", own_script(character, None)
             if character in kept:
-                chunk, last = chunk + character, here
+                chunk, before = chunk + character, own
             else:
-                last = None
+                before = None
         found[chunk] += count
     return {chunk: found[chunk] for chunk in sorted(found) if chunk}
 
