@@ -4,47 +4,88 @@
 //! Going back is exact for every text without a `▁` of its own: take one `▁` off the front, turn the
 //! others into spaces.
 
+use super::Place;
+use super::align::Sink;
+
 /// The visible space.
 pub const MARK: &str = "▁";
 
-/// Writes `text` to `out` with `▁` for spaces, and one before it if it is the `first` of a document and
-/// not empty.
-///
-/// ```
-/// let mut out = String::new();
-/// jogak::normalize::metaspace::write("a  b", true, &mut out);
-/// assert_eq!(out, "▁a▁▁b");
-/// ```
-pub fn write(text: &str, first: bool, out: &mut String) {
-    out.clear();
-    if first && !text.is_empty() {
-        out.push_str(MARK);
-    }
-    let mut from = 0;
-    for at in memchr::memchr_iter(b' ', text.as_bytes()) {
-        out.push_str(&text[from..at]);
-        out.push_str(MARK);
-        from = at + 1;
-    }
-    out.push_str(&text[from..]);
+/// Where a space is added that the text does not have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dummy {
+    /// To every stretch of text: at the start of a document and behind every special token.
+    Always,
+    /// To the document alone.
+    First,
+    /// Nowhere.
+    Never,
 }
 
-/// For every byte border of the written text, the byte of `text` that it lies at. Borders within a `▁`
-/// that stands for a space lie at that space.
-///
-/// ```
-/// let origin = jogak::normalize::metaspace::origins("a b", true);
-/// assert_eq!(origin, [0, 0, 0, 0, 1, 1, 1, 2, 3]);
-/// ```
-pub fn origins(text: &str, first: bool) -> Vec<usize> {
-    let mut origins = Vec::with_capacity(text.len() + 4);
-    if first && !text.is_empty() {
-        origins.extend([0; MARK.len()]);
+/// How spaces are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Metaspace {
+    /// Where a space is added.
+    pub dummy: Dummy,
+    /// Not if the text begins with a space already (Hugging Face's way; what was a space and what was
+    /// added cannot be told apart afterwards).
+    pub only_missing: bool,
+    /// Spaces belong to the word before them, and the one that is added goes behind the text
+    /// (`treat_whitespace_as_suffix`).
+    pub suffix: bool,
+    /// Spaces become `▁`; otherwise they stay spaces.
+    pub escape: bool,
+}
+
+impl Default for Metaspace {
+    fn default() -> Self {
+        Self { dummy: Dummy::First, only_missing: false, suffix: false, escape: true }
     }
-    for (at, byte) in text.bytes().enumerate() {
-        let width = if byte == b' ' { MARK.len() } else { 1 };
-        origins.extend(std::iter::repeat_n(at, width));
+}
+
+impl Metaspace {
+    /// What a space is written as.
+    pub fn mark(&self) -> &'static str {
+        if self.escape { MARK } else { " " }
     }
-    origins.push(text.len());
-    origins
+
+    /// Whether a space is added to `text`.
+    pub fn adds(&self, text: &str, place: Place) -> bool {
+        let here = match self.dummy {
+            Dummy::Always => true,
+            Dummy::First if self.suffix => place.last,
+            Dummy::First => place.first,
+            Dummy::Never => false,
+        };
+        let present = |text: &str| {
+            if self.suffix {
+                text.ends_with(' ') || text.ends_with(self.mark())
+            } else {
+                text.starts_with(' ') || text.starts_with(self.mark())
+            }
+        };
+        here && !text.is_empty() && !(self.only_missing && present(text))
+    }
+
+    pub(crate) fn changes(&self, text: &str, place: Place) -> bool {
+        self.adds(text, place) || (self.escape && memchr::memchr(b' ', text.as_bytes()).is_some())
+    }
+
+    pub(crate) fn run(&self, text: &str, place: Place, out: &mut impl Sink) {
+        let adds = self.adds(text, place);
+        if adds && !self.suffix {
+            out.write(self.mark(), 0, 0);
+        }
+        let mut done = 0;
+        if self.escape {
+            for at in memchr::memchr_iter(b' ', text.as_bytes()) {
+                out.keep(text, done, at);
+                out.write(MARK, at, at + 1);
+                done = at + 1;
+            }
+        }
+        out.keep(text, done, text.len());
+        if adds && self.suffix {
+            out.write(self.mark(), text.len(), text.len());
+        }
+    }
 }

@@ -32,6 +32,8 @@ mod tables;
 
 pub use scheme::{Matches, Scheme};
 
+pub(crate) use regex::Finder;
+
 use crate::error::{Error, Result};
 use classes::SPACE;
 
