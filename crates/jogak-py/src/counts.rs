@@ -3,6 +3,7 @@
 //! Rule: the interpreter is held only to pull documents, to look for signals and to report progress;
 //! all reading and counting runs without it.
 
+use crate::normalizers::parse_normalizer;
 use crate::schemes::parse_pretokenizer;
 use jogak::count::{self, Counter, Inventory, Order};
 use jogak::prepare::Prepare;
@@ -201,6 +202,7 @@ impl Cursor {
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Request<'py> {
+    normalizer: Bound<'py, PyAny>,
     pretokenizer: Bound<'py, PyAny>,
     errors: String,
     keep_order: bool,
@@ -229,8 +231,9 @@ impl Request<'_> {
 
     fn words(&self) -> PyResult<Prepare> {
         let py = self.pretokenizer.py();
+        let rules = parse_normalizer(&self.normalizer)?;
         let schemes = parse_pretokenizer(&self.pretokenizer)?;
-        Prepare::new(&schemes).map_err(|error| core_error(py, &error, None))
+        Prepare::new(&rules, &schemes).map_err(|error| core_error(py, &error, None))
     }
 }
 

@@ -28,6 +28,7 @@ pub(crate) fn to_py(error: jogak::Error) -> PyErr {
         }
         E::CountOverflow { .. } => ("CorpusError", "train on smaller counts"),
         E::Config { .. } => ("ConfigError", ""),
+        E::Charsmap { .. } => ("FormatError", ""),
         E::TooLarge { .. } => {
             ("TrainingError", "train on less text, or limit the words by min_count")
         }
@@ -43,5 +44,8 @@ pub(crate) fn to_py(error: jogak::Error) -> PyErr {
         ),
     };
     let message = if remedy.is_empty() { error.to_string() } else { format!("{error}; {remedy}") };
-    raise(name, message, &[])
+    match error {
+        E::Charsmap { place, .. } => raise(name, message, &[("place", Some(place))]),
+        _ => raise(name, message, &[]),
+    }
 }

@@ -38,11 +38,17 @@ fn main() -> Result<(), Failure> {
             (full != simple_fold(c).unwrap_or(c).to_string()).then_some((c, full))
         })
         .collect();
-    writeln!(out, "/// Case folding where it differs from the simple one: character, folded text.")?;
-    writeln!(out, "#[rustfmt::skip]\npub(super) static FULL_FOLD: [(char, &str); {}] = [", full.len())?;
-    let escaped = |text: &str| -> String {
-        text.chars().map(|c| format!("\\u{{{:x}}}", c as u32)).collect()
-    };
+    writeln!(
+        out,
+        "/// Case folding where it differs from the simple one: character, folded text."
+    )?;
+    writeln!(
+        out,
+        "#[rustfmt::skip]\npub(super) static FULL_FOLD: [(char, &str); {}] = [",
+        full.len()
+    )?;
+    let escaped =
+        |text: &str| -> String { text.chars().map(|c| format!("\\u{{{:x}}}", c as u32)).collect() };
     write_rows(
         &mut out,
         full.iter().map(|(c, text)| format!("('\\u{{{:x}}}', \"{}\"),", *c as u32, escaped(text))),
@@ -51,7 +57,12 @@ fn main() -> Result<(), Failure> {
 
     // Categories that changed after version 8.0: U+1734 was Mn and is Mc, three were something else.
     let dropped = matching(r"[\p{Cc}\p{Cf}\p{Co}&&\p{Age=8.0}&&[^\t\n\r]]")?;
-    write_ranges(&mut out, "BERT_DROPPED", "Control, format and private characters of 8.0", &dropped)?;
+    write_ranges(
+        &mut out,
+        "BERT_DROPPED",
+        "Control, format and private characters of 8.0",
+        &dropped,
+    )?;
     let mut accents = matching(r"[\p{Mn}&&\p{Age=8.0}&&[^\u{1885}\u{1886}\u{111c9}]]")?;
     accents.push('\u{1734}');
     accents.sort_unstable();
@@ -114,11 +125,7 @@ fn full_fold(c: char) -> String {
     match c {
         '\u{131}' => c.to_string(),
         c if is_cherokee(c) => c.to_uppercase().collect(),
-        c => c
-            .to_lowercase()
-            .flat_map(char::to_uppercase)
-            .flat_map(char::to_lowercase)
-            .collect(),
+        c => c.to_lowercase().flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect(),
     }
 }
 
@@ -164,7 +171,8 @@ fn write_mapping(
     )?;
     write_rows(
         out,
-        rows.iter().map(|(first, last, step, d)| format!("(0x{first:X}, 0x{last:X}, {step}, {d}),")),
+        rows.iter()
+            .map(|(first, last, step, d)| format!("(0x{first:X}, 0x{last:X}, {step}, {d}),")),
     )?;
     writeln!(out, "];\n")?;
     Ok(())

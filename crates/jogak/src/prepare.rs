@@ -6,8 +6,8 @@ use aho_corasick::{AhoCorasick, MatchKind};
 
 use crate::count::Words;
 use crate::error::{Error, Result};
-use crate::normalize::{Aligned, Buffers, Metaspace, Normalizer, Origins, Place, Rule};
-use crate::pretokenize::{Pretokenizer, Scheme};
+use crate::normalize::{Aligned, Buffers, Normalizer, Origins, Place, Rule, metaspace};
+use crate::pretokenize::{Metaspace, Pretokenizer, Scheme};
 
 /// Normalizes and pre-tokenizes.
 #[derive(Debug, Clone)]
@@ -34,7 +34,7 @@ impl Prepare {
         Ok(Self {
             normalizer: Normalizer::new(rules)?,
             metaspace: match schemes.first() {
-                Some(&Scheme::Metaspace { spaces, .. }) => Some(spaces),
+                Some(&Scheme::Metaspace(spaces)) => Some(spaces),
                 _ => None,
             },
             pretokenizer: Pretokenizer::new(schemes)?,
@@ -62,16 +62,21 @@ impl Prepare {
     /// # Errors
     /// As [`Normalizer::text`].
     #[inline]
-    pub fn text<'a>(&self, text: &'a str, place: Place, scratch: &'a mut Scratch) -> Result<&'a str> {
+    pub fn text<'a>(
+        &self,
+        text: &'a str,
+        place: Place,
+        scratch: &'a mut Scratch,
+    ) -> Result<&'a str> {
         let text = if self.normalizer.is_empty() {
             text
         } else {
             self.normalizer.text(text, place, &mut scratch.normalized)?
         };
         match self.metaspace {
-            Some(spaces) if spaces.changes(text, place) => {
+            Some(spaces) if metaspace::changes(spaces, text, place) => {
                 scratch.spaced.clear();
-                spaces.run(text, place, &mut scratch.spaced);
+                metaspace::run(spaces, text, place, &mut scratch.spaced);
                 Ok(&scratch.spaced)
             }
             _ => Ok(text),
@@ -85,9 +90,9 @@ impl Prepare {
     pub fn aligned(&self, text: &str, place: Place) -> Result<(String, Origins)> {
         let (text, origins) = self.normalizer.aligned(text, place)?;
         match self.metaspace {
-            Some(spaces) if spaces.changes(&text, place) => {
+            Some(spaces) if metaspace::changes(spaces, &text, place) => {
                 let mut out = Aligned::default();
-                spaces.run(&text, place, &mut out);
+                metaspace::run(spaces, &text, place, &mut out);
                 Ok(origins.then(out))
             }
             _ => Ok((text, origins)),
@@ -124,8 +129,8 @@ pub enum SpecialPolicy {
 /// A stretch of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part<'a> {
-    /// Ordinary text, and the byte where it starts.
-    Text(&'a str, usize),
+    /// Ordinary text, where in the document it stands, and the byte where it starts.
+    Text(&'a str, Place, usize),
     /// A special token's id, and the bytes where it starts and ends.
     Special(u32, usize, usize),
 }
@@ -177,12 +182,16 @@ impl Specials {
                     return Err(Error::SpecialInText { token, at: found.start() });
                 }
                 if from < found.start() {
-                    part(Part::Text(&text[from..found.start()], from))?;
+                    let place = Place { first: from == 0, last: false };
+                    part(Part::Text(&text[from..found.start()], place, from))?;
                 }
                 part(Part::Special(self.ids[token], found.start(), found.end()))?;
                 from = found.end();
             }
         }
-        if from < text.len() { part(Part::Text(&text[from..], from)) } else { Ok(()) }
+        if from == text.len() {
+            return Ok(());
+        }
+        part(Part::Text(&text[from..], Place { first: from == 0, last: true }, from))
     }
 }

@@ -22,7 +22,8 @@ fn look_up(mapping: &Mapping, c: char) -> char {
 }
 
 fn members(mapping: &Mapping) -> impl Iterator<Item = char> {
-    let codes = mapping.iter().flat_map(|&(first, last, step, _)| (first..=last).step_by(step as usize));
+    let codes =
+        mapping.iter().flat_map(|&(first, last, step, _)| (first..=last).step_by(step as usize));
     codes.filter_map(char::from_u32)
 }
 
@@ -70,11 +71,8 @@ impl Caser {
 
     pub(super) fn run(&self, text: &str, out: &mut impl Sink) {
         self.capitals.rewrite(text, out, |c, start, end, out| {
-            let several = if self.fold {
-                full_fold(c)
-            } else {
-                (c == DOTTED.0).then_some(DOTTED.1)
-            };
+            let several =
+                if self.fold { full_fold(c) } else { (c == DOTTED.0).then_some(DOTTED.1) };
             match several {
                 Some(text) => out.write(text, start, end),
                 None if self.fold => out.write_char(simple_fold(c), start, end),

@@ -120,7 +120,10 @@ fn check_rule(key: &str, text: &str) -> Result<()> {
         return wrong(format!("nothing -> {text:?}"), "at least one character to replace");
     }
     if key.contains('\0') || text.contains('\0') {
-        return wrong(format!("{key:?} -> {text:?}"), "no character U+0000, which ends texts in the format");
+        return wrong(
+            format!("{key:?} -> {text:?}"),
+            "no character U+0000, which ends texts in the format",
+        );
     }
     if key.len() > LONGEST || text.len() > LONGEST {
         let found = format!("{} bytes -> {} bytes", key.len(), text.len());
@@ -254,7 +257,8 @@ impl Array {
 
     /// A place where a node of these children fits. Old blocks are nearly full and not looked at.
     fn place(&mut self, value: bool, children: &[(u8, u32)], unit: usize) -> usize {
-        let first = if value { 0 } else { children.first().map_or(0, |child| usize::from(child.0)) };
+        let first =
+            if value { 0 } else { children.first().map_or(0, |child| usize::from(child.0)) };
         self.free = self.free.max(self.units.len().saturating_sub(16 * BLOCK));
         while self.taken.get(self.free) == Some(&true) {
             self.free += 1;

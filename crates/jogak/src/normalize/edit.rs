@@ -86,7 +86,8 @@ pub(super) fn has_extra_space(text: &str, place: Place) -> bool {
 pub(super) fn collapse(text: &str, place: Place, out: &mut impl Sink) {
     let kept = if place.last { text.trim_end_matches([' ', MARK]) } else { text };
     let bytes = kept.as_bytes();
-    let mut done = if place.first { bytes.iter().take_while(|&&byte| byte == b' ').count() } else { 0 };
+    let mut done =
+        if place.first { bytes.iter().take_while(|&&byte| byte == b' ').count() } else { 0 };
     for space in memchr::memchr_iter(b' ', bytes) {
         if space < done {
             continue;

@@ -63,8 +63,7 @@ struct Item {
 static YOUNG: OnceLock<CharSet> = OnceLock::new();
 
 /// By form, then for 17.0 and 9.0.
-static RESTLESS: [[OnceLock<CharSet>; 2]; 4] =
-    [const { [const { OnceLock::new() }; 2] }; 4];
+static RESTLESS: [[OnceLock<CharSet>; 2]; 4] = [const { [const { OnceLock::new() }; 2] }; 4];
 
 impl Former {
     pub(super) fn new(form: Form, unicode_9: bool) -> Self {
@@ -166,9 +165,8 @@ impl Former {
         for at in 0..items.len() {
             let item = items[at];
             // What stands between this character and the starter: marks of rising class.
-            let blocked = starter.is_some_and(|starter| {
-                starter + 1 < kept && (items[kept - 1].class >= item.class)
-            });
+            let blocked = starter
+                .is_some_and(|starter| starter + 1 < kept && (items[kept - 1].class >= item.class));
             let joined = starter
                 .filter(|_| !blocked)
                 .and_then(|starter| Some((starter, compose(items[starter].c, item.c)?)))

@@ -6,86 +6,50 @@
 
 use super::Place;
 use super::align::Sink;
+use crate::pretokenize::{Dummy, Metaspace};
 
 /// The visible space.
-pub const MARK: &str = "▁";
+const MARK: &str = "▁";
 
-/// Where a space is added that the text does not have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Dummy {
-    /// To every stretch of text: at the start of a document and behind every special token.
-    Always,
-    /// To the document alone.
-    First,
-    /// Nowhere.
-    Never,
+/// Whether a space is added to `text`.
+fn adds(spaces: Metaspace, text: &str, place: Place) -> bool {
+    let here = match spaces.dummy {
+        Dummy::Always => true,
+        Dummy::First if spaces.suffix => place.last,
+        Dummy::First => place.first,
+        Dummy::Never => false,
+    };
+    let present = |text: &str| {
+        if spaces.suffix {
+            text.ends_with(' ') || text.ends_with(spaces.mark())
+        } else {
+            text.starts_with(' ') || text.starts_with(spaces.mark())
+        }
+    };
+    here && !text.is_empty() && !(spaces.only_missing && present(text))
 }
 
-/// How spaces are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Metaspace {
-    /// Where a space is added.
-    pub dummy: Dummy,
-    /// Not if the text begins with a space already (Hugging Face's way; what was a space and what was
-    /// added cannot be told apart afterwards).
-    pub only_missing: bool,
-    /// Spaces belong to the word before them, and the one that is added goes behind the text
-    /// (`treat_whitespace_as_suffix`).
-    pub suffix: bool,
-    /// Spaces become `▁`; otherwise they stay spaces.
-    pub escape: bool,
+/// Whether [`run`] would change `text`.
+pub(crate) fn changes(spaces: Metaspace, text: &str, place: Place) -> bool {
+    adds(spaces, text, place) || (spaces.escape && memchr::memchr(b' ', text.as_bytes()).is_some())
 }
 
-impl Default for Metaspace {
-    fn default() -> Self {
-        Self { dummy: Dummy::First, only_missing: false, suffix: false, escape: true }
+/// Writes `text` with its spaces as asked.
+pub(crate) fn run(spaces: Metaspace, text: &str, place: Place, out: &mut impl Sink) {
+    let adds = adds(spaces, text, place);
+    if adds && !spaces.suffix {
+        out.write(spaces.mark(), 0, 0);
     }
-}
-
-impl Metaspace {
-    /// What a space is written as.
-    pub fn mark(&self) -> &'static str {
-        if self.escape { MARK } else { " " }
-    }
-
-    /// Whether a space is added to `text`.
-    pub fn adds(&self, text: &str, place: Place) -> bool {
-        let here = match self.dummy {
-            Dummy::Always => true,
-            Dummy::First if self.suffix => place.last,
-            Dummy::First => place.first,
-            Dummy::Never => false,
-        };
-        let present = |text: &str| {
-            if self.suffix {
-                text.ends_with(' ') || text.ends_with(self.mark())
-            } else {
-                text.starts_with(' ') || text.starts_with(self.mark())
-            }
-        };
-        here && !text.is_empty() && !(self.only_missing && present(text))
-    }
-
-    pub(crate) fn changes(&self, text: &str, place: Place) -> bool {
-        self.adds(text, place) || (self.escape && memchr::memchr(b' ', text.as_bytes()).is_some())
-    }
-
-    pub(crate) fn run(&self, text: &str, place: Place, out: &mut impl Sink) {
-        let adds = self.adds(text, place);
-        if adds && !self.suffix {
-            out.write(self.mark(), 0, 0);
+    let mut done = 0;
+    if spaces.escape {
+        for at in memchr::memchr_iter(b' ', text.as_bytes()) {
+            out.keep(text, done, at);
+            out.write(MARK, at, at + 1);
+            done = at + 1;
         }
-        let mut done = 0;
-        if self.escape {
-            for at in memchr::memchr_iter(b' ', text.as_bytes()) {
-                out.keep(text, done, at);
-                out.write(MARK, at, at + 1);
-                done = at + 1;
-            }
-        }
-        out.keep(text, done, text.len());
-        if adds && self.suffix {
-            out.write(self.mark(), text.len(), text.len());
-        }
+    }
+    out.keep(text, done, text.len());
+    if adds && spaces.suffix {
+        out.write(spaces.mark(), text.len(), text.len());
     }
 }

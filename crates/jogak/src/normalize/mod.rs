@@ -24,7 +24,7 @@ mod darts;
 mod edit;
 mod forms;
 mod jamo;
-pub mod metaspace;
+pub(crate) mod metaspace;
 mod rules;
 mod set;
 mod tables;
@@ -34,7 +34,6 @@ pub use charsmap::Charsmap;
 pub use darts::compile;
 pub use forms::Form;
 pub use jamo::{ESCAPE, Jamo, compose};
-pub use metaspace::{Dummy, Metaspace};
 pub use rules::{RuleSet, parse_rules};
 
 pub(crate) use align::{Aligned, Sink};
@@ -206,7 +205,12 @@ impl Normalizer {
     ///
     /// # Errors
     /// [`crate::Error::PatternGaveUp`] if a regular expression backtracks without end on this text.
-    pub fn text<'a>(&self, text: &'a str, place: Place, buffers: &'a mut Buffers) -> Result<&'a str> {
+    pub fn text<'a>(
+        &self,
+        text: &'a str,
+        place: Place,
+        buffers: &'a mut Buffers,
+    ) -> Result<&'a str> {
         let Buffers { one, two } = buffers;
         /// Where the text is now.
         enum Held {

@@ -47,7 +47,10 @@ const BLANKS: [char; 14] = [
 
 /// Characters that `nmt_...` sets drop.
 fn dropped() -> impl Iterator<Item = char> {
-    ('\u{1}'..='\u{8}').chain(['\u{b}']).chain('\u{e}'..='\u{1f}').chain(['\u{7f}', '\u{8f}', '\u{9f}'])
+    ('\u{1}'..='\u{8}')
+        .chain(['\u{b}'])
+        .chain('\u{e}'..='\u{1f}')
+        .chain(['\u{7f}', '\u{8f}', '\u{9f}'])
 }
 
 impl RuleSet {
@@ -159,7 +162,10 @@ fn nfkc() -> Rules {
             let others = writings.get(&c).map_or(&[][..], Vec::as_slice);
             let longer = |way: &Vec<char>| {
                 let way = way.clone();
-                std::iter::once(&c).chain(others).map(move |&c| [way.as_slice(), &[c]].concat()).collect::<Vec<_>>()
+                std::iter::once(&c)
+                    .chain(others)
+                    .map(move |&c| [way.as_slice(), &[c]].concat())
+                    .collect::<Vec<_>>()
             };
             ways = ways.iter().flat_map(longer).collect();
         }
@@ -190,8 +196,10 @@ fn without_redundant(mut rules: Rules) -> Rules {
     }
     for (level, keys) in longer.into_iter().enumerate() {
         // Rules of the same length do not judge each other.
-        let needed: Vec<_> =
-            keys.into_iter().filter(|(key, text)| *text != applied(&kept, key, level + 1)).collect();
+        let needed: Vec<_> = keys
+            .into_iter()
+            .filter(|(key, text)| *text != applied(&kept, key, level + 1))
+            .collect();
         kept.extend(needed);
     }
     kept
@@ -237,19 +245,26 @@ pub fn parse_rules(tsv: &str) -> Result<Vec<(String, String)>> {
         let mut columns = line.split('\t');
         let mut side = || -> Result<String> {
             let column = columns.next().unwrap_or_default();
-            column.split(' ').filter(|word| !word.is_empty()).map(|word| {
-                let digits = word.strip_prefix("U+").unwrap_or(word);
-                u32::from_str_radix(digits, 16).ok().and_then(char::from_u32).ok_or_else(|| Error::Charsmap {
-                    place: format!("line {}", number + 1),
-                    reason: format!("{word:?} is no character's number in hexadecimal"),
+            column
+                .split(' ')
+                .filter(|word| !word.is_empty())
+                .map(|word| {
+                    let digits = word.strip_prefix("U+").unwrap_or(word);
+                    u32::from_str_radix(digits, 16).ok().and_then(char::from_u32).ok_or_else(|| {
+                        Error::Charsmap {
+                            place: format!("line {}", number + 1),
+                            reason: format!("{word:?} is no character's number in hexadecimal"),
+                        }
+                    })
                 })
-            }).collect()
+                .collect()
         };
         let rule = (side()?, side()?);
         if rule.0.is_empty() {
             return Err(Error::Charsmap {
                 place: format!("line {}", number + 1),
-                reason: "nothing to replace; expected numbers of characters before the first tab".to_owned(),
+                reason: "nothing to replace; expected numbers of characters before the first tab"
+                    .to_owned(),
             });
         }
         rules.push(rule);
