@@ -204,3 +204,8 @@ pub(super) fn formed(form: Form, text: &str) -> String {
     Former::new(form, false).run(text, &mut out);
     out
 }
+
+/// Whether NFKD changes `c`.
+pub(super) fn decomposes(c: char) -> bool {
+    quick(Form::Nfkd, c) != IsNormalized::Yes
+}

@@ -20,7 +20,7 @@ use rustc_hash::FxBuildHasher;
 use super::case::simple_fold;
 use super::charsmap::Charsmap;
 use super::darts;
-use super::forms::{Form, formed};
+use super::forms::{Form, decomposes, formed};
 use crate::error::{Error, Result};
 
 /// A rule set of SentencePiece. Equal to its release 0.2.3, whose Unicode version is 17.0 too.
@@ -40,9 +40,9 @@ pub enum RuleSet {
 type Rules = HashMap<Vec<char>, String, FxBuildHasher>;
 
 /// Characters that `nmt_...` sets take for white space, beside those of NFKC.
-const BLANKS: [char; 14] = [
-    '\t', '\n', '\u{c}', '\r', '\u{1680}', '\u{200b}', '\u{200c}', '\u{200e}', '\u{200f}',
-    '\u{2028}', '\u{2029}', '\u{2581}', '\u{feff}', '\u{fffd}',
+const BLANKS: [char; 15] = [
+    '\u{61c}', '\t', '\n', '\u{c}', '\r', '\u{1680}', '\u{200b}', '\u{200c}', '\u{200e}',
+    '\u{200f}', '\u{2028}', '\u{2029}', '\u{2581}', '\u{feff}', '\u{fffd}',
 ];
 
 /// Characters that `nmt_...` sets drop.
@@ -135,7 +135,7 @@ fn nfkc() -> Rules {
     // What decomposes to one character: that character -> all that do.
     let mut writings: HashMap<char, Vec<char>, FxBuildHasher> = HashMap::default();
     let mut decomposed: BTreeSet<Vec<char>> = BTreeSet::new();
-    for c in characters() {
+    for c in characters().filter(|&c| decomposes(c)) {
         let text = c.to_string();
         let nfkc = formed(Form::Nfkc, &text);
         let nfkd = formed(Form::Nfkd, &text);
