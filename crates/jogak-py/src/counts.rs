@@ -4,6 +4,7 @@
 //! all reading and counting runs without it.
 
 use crate::errors::advised;
+use crate::normalizers::parse_normalizer;
 use crate::schemes::parse_pretokenizer;
 use jogak::count::{self, Counter, Inventory, Order};
 use jogak::prepare::Prepare;
@@ -206,6 +207,7 @@ impl Cursor {
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Request<'py> {
+    normalizer: Bound<'py, PyAny>,
     pretokenizer: Bound<'py, PyAny>,
     errors: String,
     keep_order: bool,
@@ -234,8 +236,9 @@ impl Request<'_> {
 
     fn words(&self) -> PyResult<Prepare> {
         let py = self.pretokenizer.py();
+        let rules = parse_normalizer(&self.normalizer)?;
         let schemes = parse_pretokenizer(&self.pretokenizer)?;
-        Prepare::new(&schemes).map_err(|error| core_error(py, &error, &error.to_string(), None))
+        Prepare::new(&rules, &schemes).map_err(|error| core_error(py, &error, &error.to_string(), None))
     }
 }
 

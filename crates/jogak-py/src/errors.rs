@@ -27,11 +27,16 @@ pub(crate) fn to_py(error: jogak::Error) -> PyErr {
             "EncodeError"
         }
         E::CountOverflow { .. } => "CorpusError",
+        E::Charsmap { .. } => "FormatError",
         E::TooLarge { .. } => "TrainingError",
         E::UnknownId { .. } => "DecodeError",
         E::SpecialInText { .. } => "SpecialTokenError",
     };
-    raise(name, advised(&error, &error.to_string()), &[])
+    let message = advised(&error, &error.to_string());
+    match error {
+        E::Charsmap { place, .. } => raise(name, message, &[("place", Some(place))]),
+        _ => raise(name, message, &[]),
+    }
 }
 
 /// `message`, which tells of `error`, and what to do.
@@ -54,7 +59,7 @@ pub(crate) fn advised(error: &jogak::Error, message: &str) -> String {
              special token, or take it out of the text"
         }
         // It says itself what is expected.
-        E::Config { .. } => return message.to_owned(),
+        E::Config { .. } | E::Charsmap { .. } => return message.to_owned(),
     };
     format!("{message}; {remedy}")
 }
