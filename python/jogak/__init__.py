@@ -1,4 +1,4 @@
-"""jogak: subword tokenization, all of it.
+"""jogak: train subword tokenizers, run them, and see every step.
 
 Train a tokenizer on a corpus, run it at full speed, and see why each piece came out::
 
@@ -32,14 +32,40 @@ if TYPE_CHECKING:
         UnsupportedFeature,
     )
     from jogak.learn import train
+    from jogak.normalization import Normalized, compile_rules, normalize, read_rules, rules_of
     from jogak.ragged import Ragged
-    from jogak.spec import BPE, BPEModel, Digits, Marker, Named, Spec, Split
+    from jogak.spec import (
+        BPE,
+        BertNormalizer,
+        BPEModel,
+        Casefold,
+        Charsmap,
+        CollapseSpaces,
+        Digits,
+        Jamo,
+        Lowercase,
+        Marker,
+        Metaspace,
+        Named,
+        Prepend,
+        Replace,
+        RuleSet,
+        Spec,
+        Split,
+        Strip,
+        StripMarks,
+        UnicodeForm,
+    )
     from jogak.tokenizer import Tokenizer, load
     from jogak.training import TrainingLog
 
 __all__ = [
     "BPE",
     "BPEModel",
+    "BertNormalizer",
+    "Casefold",
+    "Charsmap",
+    "CollapseSpaces",
     "ConfigError",
     "CorpusError",
     "Counts",
@@ -47,22 +73,36 @@ __all__ = [
     "Digits",
     "EncodeError",
     "FormatError",
+    "Jamo",
     "JogakError",
+    "Lowercase",
     "Marker",
+    "Metaspace",
     "Named",
+    "Normalized",
+    "Prepend",
     "Ragged",
+    "Replace",
+    "RuleSet",
     "Spec",
     "SpecialTokenError",
     "Split",
+    "Strip",
+    "StripMarks",
     "Tokenizer",
     "TrainingError",
     "TrainingInterrupted",
     "TrainingLog",
+    "UnicodeForm",
     "UnsupportedFeature",
     "__version__",
+    "compile_rules",
     "compress",
     "count",
     "load",
+    "normalize",
+    "read_rules",
+    "rules_of",
     "train",
 ]
 
@@ -86,15 +126,35 @@ _HOMES = {
         "TrainingInterrupted",
         "UnsupportedFeature",
     ),
+    "normalization": (
+        "Normalized",
+        "compile_rules",
+        "normalize",
+        "read_rules",
+        "rules_of",
+    ),
     "ragged": ("Ragged",),
     "spec": (
         "BPE",
         "BPEModel",
+        "BertNormalizer",
+        "Casefold",
+        "Charsmap",
+        "CollapseSpaces",
         "Digits",
+        "Jamo",
+        "Lowercase",
         "Marker",
+        "Metaspace",
         "Named",
+        "Prepend",
+        "Replace",
+        "RuleSet",
         "Spec",
         "Split",
+        "Strip",
+        "StripMarks",
+        "UnicodeForm",
     ),
     "tokenizer": (
         "Tokenizer",

@@ -70,6 +70,7 @@ class Tokenizer:
             spec.model.to_core(),
             [stage.to_dict() for stage in spec.pretokenizer],
             list(spec.special_tokens.items()),
+            [stage.to_core() for stage in spec.normalizer],
         )
 
     # --- run

@@ -3,12 +3,13 @@
 //! Rule: the interpreter is held only to pull documents, to look for signals and to report progress;
 //! all reading and counting runs without it.
 
+use crate::errors::advised;
 use crate::normalizers::parse_normalizer;
 use crate::schemes::parse_pretokenizer;
 use jogak::count::{self, Counter, Inventory, Order};
 use jogak::prepare::Prepare;
 use jogak_corpus::{
-    Batch, Errors, Format, Input, LoadError, Options, Place, Progress, Report, Source, Split,
+    Batch, Errors, Format, Front, Input, LoadError, Options, Place, Progress, Report, Source, Split,
 };
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -24,13 +25,15 @@ fn raise<'py>(py: Python<'py>, name: &str, arguments: impl pyo3::call::PyCallArg
     made().map_or_else(|error| error, PyErr::from_value)
 }
 
-/// An error of the core as an exception; `place` is where in the corpus it happened.
-fn core_error(py: Python<'_>, error: &jogak::Error, place: Option<&Place>) -> PyErr {
+/// An error of the core as an exception. `message` tells of it, and perhaps of the `place` in the
+/// corpus where it happened.
+fn core_error(py: Python<'_>, error: &jogak::Error, message: &str, place: Option<&Place>) -> PyErr {
+    let message = advised(error, message);
     match error {
         jogak::Error::Config { .. } | jogak::Error::Pattern { .. } => {
-            raise(py, "ConfigError", (error.to_string(),))
+            raise(py, "ConfigError", (message,))
         }
-        _ => raise(py, "CorpusError", corpus_arguments(error.to_string(), place)),
+        _ => raise(py, "CorpusError", corpus_arguments(message, place)),
     }
 }
 
@@ -56,7 +59,9 @@ fn corpus_error(py: Python<'_>, error: jogak_corpus::Error) -> PyErr {
         jogak_corpus::Error::Document { place, .. } => {
             raise(py, "CorpusError", corpus_arguments(message, Some(&place)))
         }
-        jogak_corpus::Error::Core { place, error } => core_error(py, &error, place.as_deref()),
+        jogak_corpus::Error::Core { place, error } => {
+            core_error(py, &error, &message, place.as_deref())
+        }
         jogak_corpus::Error::Cancelled => raise(py, "CorpusError", (message,)),
     }
 }
@@ -101,7 +106,7 @@ impl Counts {
             }
             count::Counts::from_counters(vec![counter], 1)
         });
-        counts.map(Self::new).map_err(|error| core_error(py, &error, None))
+        counts.map(Self::new).map_err(|error| core_error(py, &error, &error.to_string(), None))
     }
 
     fn __len__(&self) -> usize {
@@ -131,7 +136,7 @@ impl Counts {
     fn add(&self, py: Python<'_>, other: &Self) -> PyResult<Self> {
         let (a, b) = (self.share(), other.share());
         let sum = py.detach(|| count::Counts::clone(&a).merge(count::Counts::clone(&b)));
-        sum.map(Self::new).map_err(|error| core_error(py, &error, None))
+        sum.map(Self::new).map_err(|error| core_error(py, &error, &error.to_string(), None))
     }
 
     fn equals(&self, py: Python<'_>, other: &Self) -> bool {
@@ -142,19 +147,26 @@ impl Counts {
     fn limited(&self, py: Python<'_>, min_count: u64, min_word_length: usize) -> PyResult<Self> {
         let counts = self.share();
         let limited = py.detach(|| counts.limited(min_count, min_word_length));
-        limited.map(Self::new).map_err(|error| core_error(py, &error, None))
+        limited.map(Self::new).map_err(|error| core_error(py, &error, &error.to_string(), None))
     }
 
-    fn save(&self, py: Python<'_>, path: PathBuf, pretokenizer: &str) -> PyResult<()> {
+    fn save(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        pretokenizer: String,
+        normalizer: String,
+    ) -> PyResult<()> {
+        let front = Front { normalizer, pretokenizer };
         let counts = self.share();
-        py.detach(|| jogak_corpus::save(&counts, pretokenizer, &path))
+        py.detach(|| jogak_corpus::save(&counts, &front, &path))
             .map_err(|error| named(&path, &error).into())
     }
 
     #[staticmethod]
-    fn load(py: Python<'_>, path: PathBuf) -> PyResult<(Self, String)> {
+    fn load(py: Python<'_>, path: PathBuf) -> PyResult<(Self, String, String)> {
         match py.detach(|| jogak_corpus::load(&path)) {
-            Ok((counts, pretokenizer)) => Ok((Self::new(counts), pretokenizer)),
+            Ok((counts, front)) => Ok((Self::new(counts), front.pretokenizer, front.normalizer)),
             Err(LoadError::Io(error)) => Err(named(&path, &error).into()),
             Err(LoadError::Format { place, message }) => {
                 let file = path.to_string_lossy().into_owned();
@@ -233,7 +245,8 @@ impl Request<'_> {
         let py = self.pretokenizer.py();
         let rules = parse_normalizer(&self.normalizer)?;
         let schemes = parse_pretokenizer(&self.pretokenizer)?;
-        Prepare::new(&rules, &schemes).map_err(|error| core_error(py, &error, None))
+        Prepare::new(&rules, &schemes)
+            .map_err(|error| core_error(py, &error, &error.to_string(), None))
     }
 }
 

@@ -63,7 +63,8 @@ fn main() -> Result<(), Failure> {
         "Control, format and private characters of 8.0",
         &dropped,
     )?;
-    let mut accents = matching(r"[\p{Mn}&&\p{Age=8.0}&&[^\u{1885}\u{1886}\u{a9bd}\u{111c9}\u{1171e}]]")?;
+    let mut accents =
+        matching(r"[\p{Mn}&&\p{Age=8.0}&&[^\u{1885}\u{1886}\u{a9bd}\u{111c9}\u{1171e}]]")?;
     accents.push('\u{1734}');
     accents.sort_unstable();
     write_ranges(&mut out, "BERT_ACCENTS", "Nonspacing marks (Mn) of Unicode 8.0", &accents)?;

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 Corpus = Annotated[
     list[str],
     typer.Argument(
-        metavar="CORPUS...",
+        metavar="CORPUS",
         help="Text files or folders (.txt, .jsonl, .csv, .tsv; also .gz, .zst), or - for stdin.",
         show_default=False,
     ),
@@ -25,6 +25,15 @@ Pretokenizers = Annotated[
         metavar="NAME",
         help="How text is cut into words: o200k, cl100k, gpt2, bert, metaspace, whitespace, "
         "punctuation, digits, digits3, script, none, or regex=PATTERN. Repeat for a sequence.",
+    ),
+]
+Normalizers = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--normalizer",
+        metavar="NAME",
+        help="How text is rewritten first: nmt_nfkc, nfkc, nmt_nfkc_cf, nfkc_cf, nfc, nfd, nfkd, "
+        "lowercase, casefold, strip_accents, collapse_spaces, bert, jamo. Repeat for a sequence.",
     ),
 ]
 Field = Annotated[str | None, typer.Option(metavar="NAME", help="The field of .jsonl files.")]
@@ -69,7 +78,7 @@ TokenizerFile = Annotated[
 ]
 Texts = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[FILE]...", help="Files to read; - or nothing is stdin."),
+    typer.Argument(metavar="FILE", help="Files to read; - or nothing is stdin."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Write JSON on stdout.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing on stderr.")]

@@ -17,7 +17,9 @@
 //! for good. That keeps every text at one id, and special tokens out of reach of ordinary text.
 
 use super::alphabet::{Alphabet, AlphabetLimit};
-use super::arena::Arena;
+use std::ops::ControlFlow;
+
+use super::arena::{Arena, SLOTS_PER_TICK};
 use super::learner::Learner;
 use super::ties::Ties;
 use super::view::TrainObserver;
@@ -116,11 +118,16 @@ pub struct Corpus {
     total_words: u64,
     /// Symbols times word counts, unknown ones among them.
     length: u64,
+    /// The observer asked to stop before all words were cut.
+    interrupted: bool,
 }
 
 impl Corpus {
     /// Cuts `words` into symbols. Speed and memory are best if they come sorted by count; the order
     /// matters for [`Ties::FirstSeen`] only.
+    ///
+    /// If `observer` asks to stop, the words read until then are the corpus, and
+    /// [`Corpus::train`] makes no merge.
     ///
     /// # Errors
     /// [`Error::CountOverflow`] if the number of symbols times counts passes `u64::MAX`;
@@ -128,15 +135,36 @@ impl Corpus {
     pub fn new<'a>(
         words: impl Iterator<Item = (&'a str, u64)> + Clone,
         config: &BpeConfig,
+        observer: &mut impl TrainObserver,
     ) -> Result<Self> {
+        // How many merges `vocab_size` leaves room for is known when the alphabet is.
+        let goal = config.num_merges.filter(|_| config.vocab_size.is_none());
+        let mut stopped = ControlFlow::Continue(());
         let alphabet = if config.bytes {
             Alphabet::bytes()
         } else {
-            Alphabet::chars(words.clone(), &config.marker, config.limit)
+            let mut bytes = 0;
+            let known = words.clone().take_while(|(word, _)| {
+                bytes += word.len();
+                if bytes >= SLOTS_PER_TICK {
+                    bytes = 0;
+                    stopped = observer.progress(0, goal);
+                }
+                stopped.is_continue()
+            });
+            Alphabet::chars(known, &config.marker, config.limit)
         };
         let mut arena = Arena::new();
         let (mut distinct_words, mut total_words, mut length) = (0, 0u64, 0u64);
+        let mut next_tick = SLOTS_PER_TICK;
         for (word, count) in words {
+            if arena.len() >= next_tick && stopped.is_continue() {
+                next_tick = arena.len() + SLOTS_PER_TICK;
+                stopped = observer.progress(0, goal);
+            }
+            if stopped.is_break() {
+                break;
+            }
             let before = arena.len();
             alphabet.symbols.for_each(word, |symbol| arena.push(symbol.id));
             let symbols = (arena.len() - before) as u64;
@@ -148,7 +176,8 @@ impl Corpus {
             arena.end_word(count)?;
         }
         arena.finish();
-        Ok(Self { alphabet, arena, distinct_words, total_words, length })
+        let interrupted = stopped.is_break();
+        Ok(Self { alphabet, arena, distinct_words, total_words, length, interrupted })
     }
 
     /// Learns merges.
@@ -176,13 +205,18 @@ impl Corpus {
         let goal = goals.into_iter().flatten().min();
         let (distinct_words, total_words) = (self.distinct_words, self.total_words);
         let initial_length = self.length;
-        let left_out = self.alphabet.left_out;
+        let (left_out, interrupted) = (self.alphabet.left_out, self.interrupted);
         let mut learner = Learner::new(self, config, goal);
         let alphabet = learner.pieces.texts.len();
         let initial_live = learner.live();
         let mut merges = Vec::new();
+        let begun = if interrupted {
+            ControlFlow::Break(())
+        } else {
+            learner.count_pairs(|| observer.progress(0, goal))
+        };
         let stop = loop {
-            if observer.progress(merges.len(), goal).is_break() {
+            if begun.is_break() || observer.progress(merges.len(), goal).is_break() {
                 break Stop::Interrupted;
             }
             if config.num_merges == Some(merges.len()) {
@@ -191,8 +225,11 @@ impl Corpus {
             if goal == Some(merges.len()) {
                 break Stop::VocabSize;
             }
-            let Some((number, mut merge)) = learner.best() else {
-                break learner.why_dry();
+            let best = learner.best(|| observer.progress(merges.len(), goal));
+            let (number, mut merge) = match best {
+                ControlFlow::Continue(Some(best)) => best,
+                ControlFlow::Continue(None) => break learner.why_dry(),
+                ControlFlow::Break(()) => break Stop::Interrupted,
             };
             observer.before_merge(&merge, &learner.view());
             learner.apply(number, &mut merge);

@@ -1,6 +1,7 @@
 //! The loop body of BPE training: which pair is best, and what changes when it is merged.
 
 use std::cmp::Ordering;
+use std::ops::ControlFlow;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -111,6 +112,7 @@ const LOWER: u64 = 8;
 const PAIRS_PER_MERGE: u64 = 150;
 
 impl<'a> Learner<'a> {
+    /// Ready, but for [`Learner::count_pairs`].
     pub(super) fn new(corpus: Corpus, config: &'a BpeConfig, goal: Option<usize>) -> Self {
         let Corpus { alphabet, arena, .. } = corpus;
         let mut taken: FxHashSet<Vec<u8>> = alphabet.texts.iter().cloned().collect();
@@ -154,12 +156,15 @@ impl<'a> Learner<'a> {
             let guess = length / (goal as u64 + 1) / PAIRS_PER_MERGE;
             learner.threshold = guess.max(config.min_pair_count);
         }
-        learner.count_pairs();
         learner
     }
 
-    /// Counts all pairs anew and keeps those that reach the threshold.
-    fn count_pairs(&mut self) {
+    /// Counts all pairs anew and keeps those that reach the threshold. If `tick` breaks this off,
+    /// no more can be learned.
+    pub(super) fn count_pairs(
+        &mut self,
+        mut tick: impl FnMut() -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
         self.pairs.clear();
         self.queue.clear();
         let widths = &self.pieces.widths;
@@ -168,7 +173,7 @@ impl<'a> Learner<'a> {
         let dense = size * size <= 1 << 20;
         let mut square = vec![(0u64, 0u32); if dense { size * size } else { 0 }];
         let mut table: FxHashMap<(u32, u32), (u64, u32)> = FxHashMap::default();
-        self.arena.for_each_pair(widths, |_, left, right, weight| {
+        self.arena.while_each_pair(widths, &mut tick, |_, left, right, weight| {
             let cell = if dense {
                 &mut square[left as usize * size + right as usize]
             } else {
@@ -176,7 +181,7 @@ impl<'a> Learner<'a> {
             };
             cell.0 += weight;
             cell.1 += 1;
-        });
+        })?;
         let mut kept: Vec<((u32, u32), u64, u32)> = if dense {
             let cells = square.iter().enumerate();
             cells
@@ -207,7 +212,7 @@ impl<'a> Learner<'a> {
                 }
             }
         }
-        self.arena.for_each_pair(widths, |position, left, right, _| {
+        self.arena.while_each_pair(widths, &mut tick, |position, left, right, _| {
             let number = if dense {
                 square[left as usize * size + right as usize].1.checked_sub(1)
             } else {
@@ -216,12 +221,13 @@ impl<'a> Learner<'a> {
             if let Some(number) = number {
                 pairs.get_mut(number).places.push(position);
             }
-        });
+        })?;
         for &(ids, ..) in &kept {
             if let Some(number) = self.pairs.number(ids) {
                 self.enqueue(number);
             }
         }
+        ControlFlow::Continue(())
     }
 
     fn entry(&self, number: u32) -> Entry {
@@ -239,15 +245,18 @@ impl<'a> Learner<'a> {
         self.queue.push(entry, |a, b| before(ties, pieces, a, b));
     }
 
-    /// The pair to merge next, or none if no pair reaches `min_pair_count`.
-    pub(super) fn best(&mut self) -> Option<(u32, Merge)> {
+    /// The pair to merge next, or none if no pair reaches `min_pair_count`. Breaks if `tick` does.
+    pub(super) fn best(
+        &mut self,
+        mut tick: impl FnMut() -> ControlFlow<()>,
+    ) -> ControlFlow<(), Option<(u32, Merge)>> {
         loop {
             let Some(top) = self.queue.peek() else {
                 if self.threshold <= self.config.min_pair_count {
-                    return None;
+                    return ControlFlow::Continue(None);
                 }
                 self.threshold = (self.threshold / LOWER).max(self.config.min_pair_count);
-                self.count_pairs();
+                self.count_pairs(&mut tick)?;
                 continue;
             };
             let (ties, pieces) = (self.config.ties, &self.pieces);
@@ -271,10 +280,8 @@ impl<'a> Learner<'a> {
                 let (left, right) = top.ids;
                 let id = self.pieces.texts.len() as u32;
                 let count = top.count;
-                return Some((
-                    top.number,
-                    Merge { left, right, id, count, replaced: 0, live_change: 0 },
-                ));
+                let merge = Merge { left, right, id, count, replaced: 0, live_change: 0 };
+                return ControlFlow::Continue(Some((top.number, merge)));
             }
             self.passed_over.push(top.ids);
             self.passed.insert(top.ids);
