@@ -27,16 +27,14 @@ pub(crate) fn to_py(error: jogak::Error) -> PyErr {
             "EncodeError"
         }
         E::CountOverflow { .. } => "CorpusError",
-        E::Charsmap { .. } => "FormatError",
         E::TooLarge { .. } => "TrainingError",
         E::UnknownId { .. } => "DecodeError",
         E::SpecialInText { .. } => "SpecialTokenError",
+        E::Charsmap { place, .. } => {
+            return raise("FormatError", error.to_string(), &[("place", Some(place.clone()))]);
+        }
     };
-    let message = advised(&error, &error.to_string());
-    match error {
-        E::Charsmap { place, .. } => raise(name, message, &[("place", Some(place))]),
-        _ => raise(name, message, &[]),
-    }
+    raise(name, advised(&error, &error.to_string()), &[])
 }
 
 /// `message`, which tells of `error`, and what to do.

@@ -75,6 +75,7 @@ def _facts(tok: Tokenizer) -> dict[str, Any]:
         "merges": None if model.merges is None else len(model.merges),
         "alphabet": model.alphabet,
         "marker": dataclasses.asdict(model.marker),
+        "normalizer": [stage.to_dict() for stage in tok.spec.normalizer],
         "pretokenizer": [stage.to_dict() for stage in tok.spec.pretokenizer],
         "strategy": model.strategy,
         "unknown": model.unknown,

@@ -265,7 +265,7 @@ def to_model(spec: Spec, probes: Iterable[Probe] = (), name: str = "the model") 
     for role, text in (("bos", "<s>"), ("eos", "</s>"), ("pad", "<pad>")):
         trainer[f"{role}_id"] = spec.special_tokens.get(text, -1)
     kept = tuple(pieces[id_].text for id_ in model.user_defined)
-    normalizer, more = normalizer_fields(spec, kept, _charsmap_of, name)
+    normalizer, more = normalizer_fields(spec, kept, name)
     trainer.update(more)
     unknown = None if model.unknown is None else ids[model.unknown]
     samples = tuple(

@@ -9,7 +9,7 @@ User-defined pieces are found before that and left as they are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from jogak.errors import UnsupportedFeature
@@ -60,7 +60,6 @@ def front_of(
 def normalizer_fields(
     spec: Spec,
     user_defined: tuple[str, ...],
-    charsmap_of: Callable[[str], bytes],
     name: str,
 ) -> tuple[NormalizerFields, dict[str, Any]]:
     """The way back: ``normalizer_spec``, and what of it stands in ``trainer_spec``.
@@ -68,7 +67,6 @@ def normalizer_fields(
     Args:
         spec: the tokenizer.
         user_defined: the texts of its user-defined pieces.
-        charsmap_of: name of a rule set -> its charsmap.
         name: what errors call the file.
 
     Raises:
@@ -84,18 +82,17 @@ def normalizer_fields(
     stages = list(spec.normalizer)
     rule_name, charsmap = "identity", b""
     if stages and isinstance(stages[0], RuleSet):
-        rule_name = stages.pop(0).name
-        charsmap = charsmap_of(rule_name)
-        if user_defined:
-            raise refused(
-                "user-defined pieces that are normalized as other text (Charsmap(..., keep=...) "
-                "leaves them as they are)"
-            )
-    elif stages and isinstance(stages[0], Charsmap):
+        raise UnsupportedFeature(
+            f"{name}: the file needs the compiled rules of {stages[0].name!r}; "
+            "Tokenizer.save compiles them, jogak.compile_rules gives them"
+        )
+    if stages and isinstance(stages[0], Charsmap):
         first = stages.pop(0)
         rule_name, charsmap = "user_defined", first.data
         if set(first.keep) != set(user_defined):
-            raise refused("a charsmap that keeps other texts than the user-defined pieces")
+            raise refused(
+                "a charsmap that keeps other texts than the user-defined pieces (give it keep=...)"
+            )
     collapses = bool(stages) and isinstance(stages[0], CollapseSpaces)
     if collapses:
         stages.pop(0)
