@@ -14,7 +14,9 @@ from jogak.spec import Marker, ScoredBPEModel, Spec, resolve_pretokenizer
 LETTERS = "ab▁한"
 
 
-def tokenizer(scores: dict[str, float], user_defined: frozenset[str], fuse: bool) -> jogak.Tokenizer:
+def tokenizer(
+    scores: dict[str, float], user_defined: frozenset[str], fuse: bool
+) -> jogak.Tokenizer:
     pieces = (*scores, "<unk>")
     model = ScoredBPEModel(
         pieces=pieces,

@@ -192,9 +192,7 @@ def test_words_are_cut_by_themselves() -> None:
 
 def test_special_tokens_are_certain() -> None:
     model = UnigramModel(pieces=("<s>", "a"), scores=(0.0, -1.0))
-    spec = Spec(
-        model=model, pretokenizer=resolve_pretokenizer("none"), special_tokens={"<s>": 0}
-    )
+    spec = Spec(model=model, pretokenizer=resolve_pretokenizer("none"), special_tokens={"<s>": 0})
     tok = jogak.Tokenizer(spec)
     assert tok.encode("<s>aa", special="parse") == [0, 1, 1]
     assert tok.score("<s>aa", special="parse") == (-2.0, -2.0, 0.0)
@@ -204,7 +202,7 @@ def test_special_tokens_are_certain() -> None:
 def test_errors_say_what_to_do() -> None:
     twin = Twin({"a": -1.0, "aa": -1.75})
     tok = tokenizer(twin)
-    with pytest.raises(jogak.EncodeError, match="no piece covers 'z'|no piece covers \"z\""):
+    with pytest.raises(jogak.EncodeError, match="no piece covers"):
         tok.encode("az")
     with pytest.raises(jogak.EncodeError, match="only the first 1 fit"):
         tok.score("aa", [0, 1])

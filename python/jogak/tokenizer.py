@@ -160,8 +160,8 @@ class Tokenizer:
             texts: the texts.
             num_threads: at most this many threads; None asks ``JOGAK_NUM_THREADS``, then takes all
                 cores.
-            dropout, alpha, seed, strategy, special: as in `encode`; where something is drawn, each text has its own
-                stream of random numbers, made from the seed and the text's number.
+            dropout, alpha, seed, strategy, special: as in `encode`; where something is drawn, each
+                text has its own stream of random numbers, made from the seed and the text's number.
 
         Raises:
             EncodeError, SpecialTokenError, ConfigError: as in `encode`.
@@ -375,8 +375,9 @@ class Tokenizer:
     @cached_property
     def merge_ids(self) -> tuple[tuple[int, int], ...]:
         """The ids of both parts of every merge, best first."""
-        if self._spec.model.merges is not None:
-            return self._spec.model.merges
+        model = self._spec.model
+        if isinstance(model, BPEModel) and model.merges is not None:
+            return model.merges
         return tuple(self._core.merges())
 
     def piece(self, id_: int) -> str:
@@ -451,7 +452,11 @@ class Tokenizer:
             except JogakError:  # a text that has no ids here proves nothing
                 continue
         spec = self._spec
-        if format == "vocab-merges" and spec.model.merges is None:
+        if (
+            format == "vocab-merges"
+            and type(spec.model) is BPEModel  # merges of equal rank cannot be listed
+            and spec.model.merges is None
+        ):
             model = dataclasses.replace(spec.model, merges=self.merge_ids)
             spec = dataclasses.replace(spec, model=model)
         if format == "sentencepiece":
@@ -520,9 +525,10 @@ def load(path: str | PathLike[str], format: str | None = None, **options: Any) -
     """Open a tokenizer file, recognised by its content.
 
     Args:
-        path: jogak's own file; a ``.tiktoken`` file; a SentencePiece ``.model``; vocab.json with merges.txt beside it, or the
-            folder of both.
-        format: ``"jogak"``, ``"vocab-merges"``, ``"tiktoken"`` or ``"sentencepiece"`` to say what it is.
+        path: jogak's own file; a ``.tiktoken`` file; vocab.json with merges.txt beside it, or the
+            folder of both; a SentencePiece ``.model``.
+        format: ``"jogak"``, ``"vocab-merges"``, ``"tiktoken"`` or ``"sentencepiece"`` to say what it
+            is.
         options: what the file does not say itself, such as ``pretokenizer="cl100k"`` for rank files
             or ``marker="suffix"`` for vocab.json and merges.txt.
 

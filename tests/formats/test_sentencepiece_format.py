@@ -94,7 +94,9 @@ def test_treat_whitespace_as_suffix(tmp_path: Path) -> None:
 def test_named_rules_are_compiled_when_saved(tmp_path: Path) -> None:
     spec = jogak.load(written(tmp_path, TOY)).spec
     model = dataclasses.replace(spec.model, user_defined=())
-    named = dataclasses.replace(spec, model=model, normalizer=(RuleSet("nmt_nfkc"), spec.normalizer[0]))
+    named = dataclasses.replace(
+        spec, model=model, normalizer=(RuleSet("nmt_nfkc"), spec.normalizer[0])
+    )
     tok = jogak.Tokenizer(named)
     tok.save(tmp_path / "named.model", format="sentencepiece")
     assert jogak.load(tmp_path / "named.model").encode("ａ　①b") == tok.encode("ａ　①b")
@@ -217,9 +219,7 @@ def test_any_bytes(data: bytes) -> None:
 
 
 @given(
-    numbers=st.lists(
-        st.tuples(st.integers(1, 2**29 - 1), st.integers(0, 2**64 - 1)), max_size=5
-    )
+    numbers=st.lists(st.tuples(st.integers(1, 2**29 - 1), st.integers(0, 2**64 - 1)), max_size=5)
 )
 def test_numbers_come_back(numbers: list[tuple[int, int]]) -> None:
     data = b"".join(protobuf.int_field(number, value) for number, value in numbers)

@@ -162,7 +162,7 @@ impl PyTokenizer {
         text: &Bound<'_, PyString>,
         n: usize,
         special: &str,
-    ) -> PyResult<Option<Vec<(f64, Vec<u32>)>>> {
+    ) -> PyResult<Option<Vec<ScoredIds>>> {
         let request = request(special, None, None)?;
         let text = text.to_str().map_err(|_| no_utf8(None))?;
         let ways = py.detach(|| self.core.n_best(text, n, &request)).map_err(to_py)?;
@@ -284,14 +284,13 @@ impl PyTokenizer {
     }
 }
 
+/// A way to cut a text: its score and its ids.
+type ScoredIds = (f64, Vec<u32>);
+
 /// What is drawn at random, `"dropout"` or `"alpha"`; the number that belongs to it; the seed.
 type Draw = (String, f64, u64);
 
-fn request(
-    special: &str,
-    strategy_name: Option<&str>,
-    draw: Option<Draw>,
-) -> PyResult<Request> {
+fn request(special: &str, strategy_name: Option<&str>, draw: Option<Draw>) -> PyResult<Request> {
     let specials = match special {
         "text" => SpecialPolicy::Text,
         "parse" => SpecialPolicy::Parse,
@@ -301,8 +300,11 @@ fn request(
             return Err(raise("ConfigError", message, &[]));
         }
     };
-    let mut request =
-        Request { strategy: strategy_name.map(strategy).transpose()?, specials, ..Request::default() };
+    let mut request = Request {
+        strategy: strategy_name.map(strategy).transpose()?,
+        specials,
+        ..Request::default()
+    };
     if let Some((what, number, seed)) = draw {
         match what.as_str() {
             "dropout" => request.dropout = Some((number, seed)),

@@ -101,15 +101,7 @@ impl WordObserver for Recorder {
         self.record.matches.push((id, start, end));
     }
 
-    fn candidate(
-        &mut self,
-        start: usize,
-        end: usize,
-        id: u32,
-        score: f64,
-        sum: f64,
-        better: bool,
-    ) {
+    fn candidate(&mut self, start: usize, end: usize, id: u32, score: f64, sum: f64, better: bool) {
         let candidate = CandidateRecord { id, start, end, score, sum, better };
         self.record.candidates.push(candidate);
     }

@@ -23,10 +23,15 @@ from jogak.formats.checked import fault
 __all__ = ["Field", "bytes_field", "fields", "float_field", "int_field", "varint"]
 
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
-_WIRE_NAMES = {VARINT: "a varint", FIXED64: "8 bytes", BYTES: "a length and bytes", FIXED32: "4 bytes"}
+_WIRE_NAMES = {
+    VARINT: "a varint",
+    FIXED64: "8 bytes",
+    BYTES: "a length and bytes",
+    FIXED32: "4 bytes",
+}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Field:
     """One field of a message, as it stands in the file.
 

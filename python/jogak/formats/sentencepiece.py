@@ -28,26 +28,34 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from jogak.errors import FormatError, UnsupportedFeature
 from jogak.formats import protobuf
 from jogak.formats.checked import fault, shown
 from jogak.formats.family import Format, Loaded, Peek, Probe
 from jogak.formats.files import PathLike, read_bytes, write_atomically
+from jogak.formats.sentencepiece_front import front_of, normalizer_fields
 from jogak.formats.sentencepiece_model import (
     ModelFile,
-    NormalizerFields,
     Piece,
     PieceType,
     Scalar,
     parse,
 )
-from jogak.formats.sentencepiece_front import front_of, normalizer_fields
-from jogak.spec import BPEModel, Marker, ScoredBPEModel, Spec, UnigramModel
+from jogak.spec import BPEModel, ScoredBPEModel, Spec, UnigramModel
 from jogak.training import Log
 
-__all__ = ["ModelFile", "Piece", "PieceType", "read", "read_model", "read_vocab", "write", "write_vocab"]
+__all__ = [
+    "ModelFile",
+    "Piece",
+    "PieceType",
+    "read",
+    "read_model",
+    "read_vocab",
+    "write",
+    "write_vocab",
+]
 
 _MODEL_TYPES = {1: "unigram", 2: "bpe", 3: "word", 4: "char"}
 _BYTE_PIECES = tuple(f"<0x{byte:02X}>" for byte in range(256))
@@ -113,7 +121,9 @@ def _spec(file: ModelFile, name: str) -> Spec:
     unknown = by_type[PieceType.UNKNOWN]
     if len(unknown) > 1 or not (unknown or byte_fallback):
         raise fault(
-            name, "pieces", f"{len(unknown)} pieces of type UNKNOWN; expected one (or byte fallback)"
+            name,
+            "pieces",
+            f"{len(unknown)} pieces of type UNKNOWN; expected one (or byte fallback)",
         )
     texts = tuple(piece.text for piece in file.pieces)
     scores = tuple(piece.score for piece in file.pieces)
@@ -187,8 +197,8 @@ def _check_bytes(file: ModelFile, ids: list[int], byte_fallback: bool, name: str
 def _check_bpe(file: ModelFile, unused: tuple[int, ...], name: str) -> None:
     if unused:
         raise UnsupportedFeature(
-            f"{name}: piece {file.pieces[unused[0]].text!r} of a BPE model is UNUSED; this version knows "
-            "unused pieces in Unigram models only"
+            f"{name}: piece {file.pieces[unused[0]].text!r} of a BPE model is UNUSED; this version "
+            "knows unused pieces in Unigram models only"
         )
     # A character that is no piece can merge in SentencePiece all the same.
     characters = {piece.text for piece in file.pieces if len(piece.text) == 1}
@@ -273,7 +283,9 @@ def to_model(spec: Spec, probes: Iterable[Probe] = (), name: str = "the model") 
         for probe in probes
         if unknown not in probe.ids and not any(" " in pieces[id_].text for id_ in probe.ids)
     )
-    return ModelFile(pieces=tuple(pieces), trainer=trainer, normalizer=normalizer, self_test=samples)
+    return ModelFile(
+        pieces=tuple(pieces), trainer=trainer, normalizer=normalizer, self_test=samples
+    )
 
 
 def _check_writable(spec: Spec, name: str) -> None:
@@ -291,7 +303,10 @@ def _check_writable(spec: Spec, name: str) -> None:
             '(dataclasses.replace(model, precision="single") accepts that)',
         ),
         (isinstance(model, ScoredBPEModel) and model.mark_words, "mark_words=True"),
-        (model.unknown is None and not model.byte_fallback, "a vocabulary without an unknown piece"),
+        (
+            model.unknown is None and not model.byte_fallback,
+            "a vocabulary without an unknown piece",
+        ),
     ):
         if cannot:
             raise UnsupportedFeature(

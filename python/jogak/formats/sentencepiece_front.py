@@ -81,13 +81,14 @@ def normalizer_fields(
 
     stages = list(spec.normalizer)
     rule_name, charsmap = "identity", b""
-    if stages and isinstance(stages[0], RuleSet):
+    first = stages[0] if stages else None
+    if isinstance(first, RuleSet):
         raise UnsupportedFeature(
-            f"{name}: the file needs the compiled rules of {stages[0].name!r}; "
+            f"{name}: the file needs the compiled rules of {first.name!r}; "
             "Tokenizer.save compiles them, jogak.compile_rules gives them"
         )
-    if stages and isinstance(stages[0], Charsmap):
-        first = stages.pop(0)
+    if isinstance(first, Charsmap):
+        del stages[0]
         rule_name, charsmap = "user_defined", first.data
         if set(first.keep) != set(user_defined):
             raise refused(

@@ -1,9 +1,9 @@
 """Decimal numbers as Hugging Face's library reads them from JSON, to the last bit.
 
-Rust's serde_json does not round correctly unless asked to: it takes the digits as one whole number, turns
-that into 64-bit floating point, and divides or multiplies once by a power of ten. One score in four of a
-``tokenizer.json`` differs in the last bit from what every other reader gets, and near-ties between
-segmentations are decided by it.
+Rust's serde_json does not round correctly unless asked to: it takes the digits as one whole number,
+turns that into 64-bit floating point, and divides or multiplies once by a power of ten. One score in
+four of a ``tokenizer.json`` differs in the last bit from what every other reader gets, and near-ties
+between segmentations are decided by it.
 """
 
 from __future__ import annotations

@@ -32,7 +32,9 @@ def merge_by_scores(
     frozen: list[bool] = []
     at = 0
     while at < len(word):
-        found = max((text for text in user_defined if word.startswith(text, at)), key=len, default="")
+        found = max(
+            (text for text in user_defined if word.startswith(text, at)), key=len, default=""
+        )
         symbols.append(found or word[at])
         frozen.append(bool(found))
         at += len(symbols[-1])

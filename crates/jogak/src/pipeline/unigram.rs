@@ -8,8 +8,8 @@
 use super::fuse;
 use crate::cache::{LONGEST, WordTable};
 use crate::error::{Error, Result};
-use crate::model::unigram::{Marked, Running, Unigram};
 use crate::model::Scratch;
+use crate::model::unigram::{Marked, Running, Unigram};
 use crate::observe::Silent;
 use crate::symbols::UNKNOWN;
 
