@@ -20,7 +20,8 @@ from jogak.explain.data import (
     TrainingTrace,
     WordTrace,
 )
-from jogak.spec import BPEModel, Spec
+from jogak.explain.lattice import lattice_trace
+from jogak.spec import BPEModel, Spec, UnigramModel
 
 if TYPE_CHECKING:
     from jogak.training import TrainingLog
@@ -82,7 +83,11 @@ def encoding_trace(
         records: what the observer wrote down, one record per word.
         spec: the tokenizer.
     """
-    words = tuple(_word(record, strategy, spec.model) for record in records)
+    model = spec.model
+    if isinstance(model, UnigramModel):
+        words: tuple[WordTrace, ...] = tuple(lattice_trace(record, model) for record in records)
+    else:
+        words = tuple(_word(record, strategy, model) for record in records)
     return EncodingTrace(text=text, strategy=strategy, words=words)
 
 

@@ -7,9 +7,11 @@ pub(crate) mod cuts;
 mod greedy;
 mod merge;
 mod pairs;
+pub mod unigram;
 
 pub use bpe::{Bpe, BpeParts, Strategy};
 pub use merge::Merger;
+pub use unigram::{Precision, Unigram, UnigramParts};
 
 use crate::error::Result;
 use crate::random::SplitMix64;
@@ -40,6 +42,9 @@ pub struct Way {
     pub strategy: Option<Strategy>,
     /// The probability with which a merge is dropped, 0 for none, and the stream to draw from.
     pub dropout: Option<(f64, SplitMix64)>,
+    /// The power of probabilities with which a segmentation is drawn (Unigram), and the stream to draw
+    /// from; None for the best one.
+    pub alpha: Option<(f64, SplitMix64)>,
     /// What nothing covers goes to the sink as [`crate::symbols::UNKNOWN`] rather than being an error,
     /// where there is no unknown piece.
     pub keep_uncovered: bool,
@@ -50,13 +55,20 @@ pub struct Way {
 pub struct Scratch {
     /// For BPE.
     pub(crate) merger: Merger,
+    /// For Unigram.
+    pub(crate) viterbi: unigram::Viterbi,
+    /// For Unigram with a memory of words.
+    pub(crate) near: unigram::NearTies,
 }
 
 /// The models, as a closed set.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "a tokenizer has one")]
 pub enum Model {
     /// Byte pair encoding and the greedy ways over its pieces.
     Bpe(Bpe),
+    /// The Unigram language model.
+    Unigram(Unigram),
 }
 
 impl Model {
@@ -74,6 +86,16 @@ impl Model {
     ) -> Result<()> {
         match self {
             Model::Bpe(bpe) => bpe.word(word, way, &mut scratch.merger, sink, observer),
+            Model::Unigram(unigram) => match &mut way.alpha {
+                None => {
+                    let viterbi = &mut scratch.viterbi;
+                    unigram.word(word, way.keep_uncovered, viterbi, sink, observer)
+                }
+                Some((alpha, random)) => {
+                    let path = unigram.lattice(word)?.sample(*alpha, random);
+                    unigram.write(word, path.pieces, way.keep_uncovered, sink)
+                }
+            },
         }
     }
 
@@ -81,6 +103,7 @@ impl Model {
     pub fn vocab(&self) -> &Vocab {
         match self {
             Model::Bpe(bpe) => bpe.vocab(),
+            Model::Unigram(unigram) => unigram.vocab(),
         }
     }
 
@@ -88,6 +111,15 @@ impl Model {
     pub fn bpe(&self) -> Option<&Bpe> {
         match self {
             Model::Bpe(bpe) => Some(bpe),
+            Model::Unigram(_) => None,
+        }
+    }
+
+    /// The Unigram model, if it is one.
+    pub fn unigram(&self) -> Option<&Unigram> {
+        match self {
+            Model::Unigram(unigram) => Some(unigram),
+            Model::Bpe(_) => None,
         }
     }
 
@@ -96,6 +128,7 @@ impl Model {
     pub(crate) fn takes_whole_words(&self) -> bool {
         match self {
             Model::Bpe(bpe) => bpe.whole_word(),
+            Model::Unigram(_) => false,
         }
     }
 
@@ -103,13 +136,20 @@ impl Model {
     pub(crate) fn cuts(&self) -> Option<&cuts::Cuts> {
         match self {
             Model::Bpe(bpe) => bpe.cuts(),
+            Model::Unigram(_) => None,
         }
+    }
+
+    /// Whether words are cut there whatever they begin with.
+    pub(crate) fn cuts_all_words(&self) -> bool {
+        self.bpe().is_some_and(Bpe::cuts_all_words)
     }
 
     /// Whether `strategy` is the model's own way, so that what was remembered may be used.
     pub(crate) fn is_own(&self, strategy: Option<Strategy>) -> bool {
         match self {
             Model::Bpe(bpe) => strategy.is_none_or(|strategy| strategy == bpe.strategy()),
+            Model::Unigram(_) => true,
         }
     }
 }
