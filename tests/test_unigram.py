@@ -202,7 +202,7 @@ def test_special_tokens_are_certain() -> None:
 def test_errors_say_what_to_do() -> None:
     twin = Twin({"a": -1.0, "aa": -1.75})
     tok = tokenizer(twin)
-    with pytest.raises(jogak.EncodeError, match="no piece covers 'z'|no piece covers \"z\""):
+    with pytest.raises(jogak.EncodeError, match="no piece covers"):
         tok.encode("az")
     with pytest.raises(jogak.EncodeError, match="only the first 1 fit"):
         tok.score("aa", [0, 1])

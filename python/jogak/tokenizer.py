@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 from jogak import _core
 from jogak.errors import ConfigError, DecodeError, FormatError, JogakError
 from jogak.ragged import Ragged
-from jogak.spec import BPEModel, Spec, Strategy, UnigramModel
+from jogak.spec import BPEModel, Charsmap, RuleSet, Spec, Strategy, UnigramModel
 from jogak.threads import resolve_threads
 
 if TYPE_CHECKING:
@@ -85,6 +85,7 @@ class Tokenizer:
             spec.model.to_core(),
             [stage.to_dict() for stage in spec.pretokenizer],
             list(spec.special_tokens.items()),
+            [stage.to_core() for stage in spec.normalizer],
         )
 
     # --- run
@@ -159,8 +160,8 @@ class Tokenizer:
             texts: the texts.
             num_threads: at most this many threads; None asks ``JOGAK_NUM_THREADS``, then takes all
                 cores.
-            dropout, alpha, seed, strategy, special: as in `encode`; where something is drawn, each text has its own
-                stream of random numbers, made from the seed and the text's number.
+            dropout, alpha, seed, strategy, special: as in `encode`; where something is drawn, each
+                text has its own stream of random numbers, made from the seed and the text's number.
 
         Raises:
             EncodeError, SpecialTokenError, ConfigError: as in `encode`.
@@ -374,8 +375,9 @@ class Tokenizer:
     @cached_property
     def merge_ids(self) -> tuple[tuple[int, int], ...]:
         """The ids of both parts of every merge, best first."""
-        if self._spec.model.merges is not None:
-            return self._spec.model.merges
+        model = self._spec.model
+        if isinstance(model, BPEModel) and model.merges is not None:
+            return model.merges
         return tuple(self._core.merges())
 
     def piece(self, id_: int) -> str:
@@ -435,7 +437,7 @@ class Tokenizer:
         Args:
             path: the file; for ``format="vocab-merges"`` the folder of the two files.
             format: None for jogak's own JSON, ``"vocab-merges"`` for vocab.json and merges.txt,
-                ``"tiktoken"`` for a rank file.
+                ``"tiktoken"`` for a rank file, ``"sentencepiece"`` for a ``.model``.
 
         Raises:
             UnsupportedFeature: the format cannot say something that this tokenizer needs.
@@ -450,9 +452,19 @@ class Tokenizer:
             except JogakError:  # a text that has no ids here proves nothing
                 continue
         spec = self._spec
-        if format == "vocab-merges" and spec.model.merges is None:
+        if (
+            format == "vocab-merges"
+            and type(spec.model) is BPEModel  # merges of equal rank cannot be listed
+            and spec.model.merges is None
+        ):
             model = dataclasses.replace(spec.model, merges=self.merge_ids)
             spec = dataclasses.replace(spec, model=model)
+        if format == "sentencepiece":
+            compiled = tuple(
+                Charsmap(_core.named_charsmap(stage.name)) if isinstance(stage, RuleSet) else stage
+                for stage in spec.normalizer
+            )
+            spec = dataclasses.replace(spec, normalizer=compiled)
         formats.write(path, spec, self._training, probes, format=format)
 
     def _way(self, strategy: Strategy | None) -> str:
@@ -514,8 +526,9 @@ def load(path: str | PathLike[str], format: str | None = None, **options: Any) -
 
     Args:
         path: jogak's own file; a ``.tiktoken`` file; vocab.json with merges.txt beside it, or the
-            folder of both.
-        format: ``"jogak"``, ``"vocab-merges"`` or ``"tiktoken"`` to say what it is.
+            folder of both; a SentencePiece ``.model``.
+        format: ``"jogak"``, ``"vocab-merges"``, ``"tiktoken"`` or ``"sentencepiece"`` to say what it
+            is.
         options: what the file does not say itself, such as ``pretokenizer="cl100k"`` for rank files
             or ``marker="suffix"`` for vocab.json and merges.txt.
 

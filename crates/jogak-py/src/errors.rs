@@ -28,6 +28,9 @@ pub(crate) fn to_py(error: jogak::Error) -> PyErr {
         E::TooLarge { .. } => "TrainingError",
         E::UnknownId { .. } => "DecodeError",
         E::SpecialInText { .. } => "SpecialTokenError",
+        E::Charsmap { place, .. } => {
+            return raise("FormatError", error.to_string(), &[("place", Some(place.clone()))]);
+        }
     };
     raise(name, advised(&error, &error.to_string()), &[])
 }
@@ -52,7 +55,7 @@ pub(crate) fn advised(error: &jogak::Error, message: &str) -> String {
              special token, or take it out of the text"
         }
         // It says itself what is expected.
-        E::Config { .. } => return message.to_owned(),
+        E::Config { .. } | E::Charsmap { .. } => return message.to_owned(),
     };
     format!("{message}; {remedy}")
 }

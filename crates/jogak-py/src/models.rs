@@ -2,6 +2,7 @@
 
 use jogak::decode::Decoder;
 use jogak::model::{Bpe, BpeParts, Model, Precision, Strategy, Unigram, UnigramParts};
+use jogak::pretokenize::Metaspace;
 use jogak::symbols::{Marker, Undraw};
 use jogak::vocab::Vocab;
 use pyo3::prelude::*;
@@ -17,16 +18,17 @@ pub(crate) struct Compiled {
     pub(crate) texts: Vec<Option<String>>,
 }
 
-/// Compiles what a model's `to_core()` says. `writes_prefix` tells that words come with `▁` in them.
+/// Compiles what a model's `to_core()` says. `spaces` tells how spaces come written in
+/// the words.
 pub(crate) fn compile(
     options: &Options<'_, '_>,
     special_tokens: &[(String, u32)],
-    writes_prefix: bool,
+    spaces: Option<Metaspace>,
 ) -> PyResult<Compiled> {
     let kind: String = options.get("type")?;
     match kind.as_str() {
-        "bpe" | "scored-bpe" => bpe(options, special_tokens, writes_prefix),
-        "unigram" => unigram(options, special_tokens, writes_prefix),
+        "bpe" | "scored-bpe" => bpe(options, special_tokens, spaces),
+        "unigram" => unigram(options, special_tokens, spaces),
         other => Err(raise("ConfigError", format!("model type {other:?} is not known"), &[])),
     }
 }
@@ -34,7 +36,7 @@ pub(crate) fn compile(
 fn bpe(
     options: &Options<'_, '_>,
     special_tokens: &[(String, u32)],
-    writes_prefix: bool,
+    spaces: Option<Metaspace>,
 ) -> PyResult<Compiled> {
     let texts: Vec<Option<String>> = options.get("pieces")?;
     let marker = marker(options)?;
@@ -73,7 +75,7 @@ fn bpe(
         &special_tokens.iter().map(|&(_, id)| id).collect::<Vec<_>>(),
         byte_fallback.as_deref(),
         marker.clone(),
-        writes_prefix,
+        spaces,
     );
     let bpe = Bpe::new(BpeParts {
         pieces,
@@ -96,7 +98,7 @@ fn bpe(
 fn unigram(
     options: &Options<'_, '_>,
     special_tokens: &[(String, u32)],
-    writes_prefix: bool,
+    spaces: Option<Metaspace>,
 ) -> PyResult<Compiled> {
     let texts: Vec<Option<String>> = options.get("pieces")?;
     let all: Vec<Vec<u8>> =
@@ -119,7 +121,7 @@ fn unigram(
         &special_ids,
         byte_fallback.as_deref(),
         marker(options)?,
-        writes_prefix,
+        spaces,
     );
     let precision = match options.get::<String>("precision")?.as_str() {
         "single" => Precision::Single,

@@ -12,6 +12,7 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
 use crate::errors::{raise, to_py};
 use crate::models::{Compiled, Options, compile, strategy};
+use crate::normalizers::parse_normalizer;
 use crate::schemes::parse_pretokenizer;
 
 /// A tokenizer, compiled from the plain data of a Spec.
@@ -24,16 +25,20 @@ pub(crate) struct PyTokenizer {
 
 #[pymethods]
 impl PyTokenizer {
-    /// `model` is a model's `to_core()`; `pretokenizer` a list of dicts.
+    /// `model` is a model's `to_core()`; `pretokenizer` and `normalizer` are lists of dicts.
     #[new]
     fn new(
         model: &Bound<'_, PyDict>,
         pretokenizer: &Bound<'_, PyAny>,
         special_tokens: Vec<(String, u32)>,
+        normalizer: &Bound<'_, PyAny>,
     ) -> PyResult<Self> {
-        let prepare = Prepare::new(&parse_pretokenizer(pretokenizer)?).map_err(to_py)?;
+        let prepare =
+            Prepare::new(&parse_normalizer(normalizer)?, &parse_pretokenizer(pretokenizer)?)
+                .map_err(to_py)?;
         let Compiled { model, decoder, texts } =
-            compile(&Options(model), &special_tokens, prepare.writes_prefix())?;
+            compile(&Options(model), &special_tokens, prepare.metaspace())?;
+        let decoder = decoder.behind(prepare.normalizer().clone());
         let specials = Specials::new(&special_tokens).map_err(to_py)?;
         let core = Tokenizer::new(prepare, specials, model, decoder, CACHE_LIMIT);
         Ok(Self { core, texts })
@@ -157,7 +162,7 @@ impl PyTokenizer {
         text: &Bound<'_, PyString>,
         n: usize,
         special: &str,
-    ) -> PyResult<Option<Vec<(f64, Vec<u32>)>>> {
+    ) -> PyResult<Option<Vec<ScoredIds>>> {
         let request = request(special, None, None)?;
         let text = text.to_str().map_err(|_| no_utf8(None))?;
         let ways = py.detach(|| self.core.n_best(text, n, &request)).map_err(to_py)?;
@@ -278,6 +283,9 @@ impl PyTokenizer {
         Ok(dict)
     }
 }
+
+/// A way to cut a text: its score and its ids.
+type ScoredIds = (f64, Vec<u32>);
 
 /// What is drawn at random, `"dropout"` or `"alpha"`; the number that belongs to it; the seed.
 type Draw = (String, f64, u64);

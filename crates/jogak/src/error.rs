@@ -41,6 +41,13 @@ pub enum Error {
         /// What is accepted.
         expected: String,
     },
+    /// A charsmap, or a text of normalization rules, that is none.
+    Charsmap {
+        /// Where in it.
+        place: String,
+        /// What is wrong there.
+        reason: String,
+    },
     /// A table would outgrow the numbers that address it.
     TooLarge {
         /// Which table.
@@ -94,6 +101,9 @@ impl fmt::Display for Error {
             }
             Error::Config { option, found, expected } => {
                 write!(f, "{option} is {found}; expected {expected}")
+            }
+            Error::Charsmap { place, reason } => {
+                write!(f, "the normalization rules are broken at {place}: {reason}")
             }
             Error::TooLarge { what, size, limit } => {
                 write!(f, "{what} would need {size} entries; at most {limit} are possible")

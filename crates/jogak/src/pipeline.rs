@@ -12,8 +12,9 @@ use crate::cache::{CharTable, WordTable};
 use crate::decode::Decoder;
 use crate::error::Result;
 use crate::model::{Bpe, Model, Scratch, Strategy, Way};
+use crate::normalize::Place;
 use crate::observe::Silent;
-use crate::prepare::{Part, Prepare, SpecialPolicy, Specials};
+use crate::prepare::{self, Part, Prepare, SpecialPolicy, Specials};
 use crate::random::SplitMix64;
 
 /// How much memory a worker may use to remember words, in bytes.
@@ -38,7 +39,7 @@ pub struct Worker {
     table: WordTable,
     characters: CharTable,
     scratch: Scratch,
-    prepared: String,
+    prepared: prepare::Scratch,
 }
 
 /// How to encode, for one call.
@@ -122,7 +123,7 @@ impl Tokenizer {
                 table: WordTable::new(self.known_words(), self.cache_limit),
                 characters: CharTable::default(),
                 scratch: Scratch::default(),
-                prepared: String::new(),
+                prepared: prepare::Scratch::default(),
             };
             self.teach(&mut worker.table);
             worker
@@ -182,10 +183,10 @@ impl Tokenizer {
                 out.push(id);
                 Ok(())
             }
-            Part::Text(text, at) if remember => {
-                self.remembered(text, at == 0, &mut way, worker, out)
+            Part::Text(text, place, _) if remember => {
+                self.remembered(text, place, &mut way, worker, out)
             }
-            Part::Text(text, at) => self.plainly(text, at == 0, &mut way, worker, out),
+            Part::Text(text, place, _) => self.plainly(text, place, &mut way, worker, out),
         })
     }
 
@@ -193,13 +194,13 @@ impl Tokenizer {
     fn remembered(
         &self,
         text: &str,
-        first: bool,
+        place: Place,
         way: &mut Way,
         worker: &mut Worker,
         out: &mut Vec<u32>,
     ) -> Result<()> {
         let Worker { table, characters, scratch, prepared } = worker;
-        let text = self.prepare.text(text, first, prepared);
+        let text = self.prepare.text(text, place, prepared)?;
         if let Some(model) = self.model.unigram() {
             let mut result = Ok(());
             self.prepare.pretokenizer().for_each(text, |start, end| {
@@ -265,13 +266,13 @@ impl Tokenizer {
     fn plainly(
         &self,
         text: &str,
-        first: bool,
+        place: Place,
         way: &mut Way,
         worker: &mut Worker,
         out: &mut Vec<u32>,
     ) -> Result<()> {
         let Worker { scratch, prepared, .. } = worker;
-        let text = self.prepare.text(text, first, prepared);
+        let text = self.prepare.text(text, place, prepared)?;
         let mut result = Ok(());
         self.prepare.pretokenizer().for_each(text, |start, end| {
             if result.is_ok() {

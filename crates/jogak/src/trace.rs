@@ -139,16 +139,16 @@ impl Tokenizer {
         let mut scratch = Scratch::default();
         let mut pieces = Vec::new();
         self.for_each_word(text, request, |part| {
-            let (word, origin) = match part {
+            let (word, span) = match part {
                 WordPart::Special(id, start, end) => {
                     pieces.push((id, start, end));
                     return Ok(());
                 }
-                WordPart::Word(word, origin) => (word, origin),
+                WordPart::Word(word, span) => (word, span),
             };
             let mut spans = Spans::default();
             self.model().word(word, &mut way, &mut scratch, &mut spans, &mut Silent)?;
-            pieces.extend(spans.0.iter().map(|&(id, from, to)| (id, origin(from), origin(to))));
+            pieces.extend(spans.0.iter().map(|&piece| with_origin(piece, span)));
             Ok(())
         })?;
         Ok(pieces)
@@ -164,7 +164,7 @@ impl Tokenizer {
         let mut scratch = Scratch::default();
         let mut words = Vec::new();
         self.for_each_word(text, request, |part| {
-            let (word, origin) = match part {
+            let (word, span) = match part {
                 WordPart::Special(id, start, end) => {
                     words.push(WordRecord {
                         text: text[start..end].to_owned(),
@@ -175,26 +175,26 @@ impl Tokenizer {
                     });
                     return Ok(());
                 }
-                WordPart::Word(word, origin) => (word, origin),
+                WordPart::Word(word, span) => (word, span),
             };
             if let Some(model) = self.model().unigram() {
-                return unigram_word(model, word, origin, &mut way, &mut scratch, &mut words);
+                return unigram_word(model, word, span, &mut way, &mut scratch, &mut words);
             }
             let mut recorder = Recorder::default();
             let mut spans = Spans::default();
             self.model().word(word, &mut way, &mut scratch, &mut spans, &mut recorder)?;
             recorder.record.text = word.to_owned();
-            recorder.record.span = (origin(0), origin(word.len()));
+            recorder.record.span = span(0, word.len());
             recorder.record.pieces =
-                spans.0.iter().map(|&(id, from, to)| (id, origin(from), origin(to))).collect();
+                spans.0.iter().map(|&piece| with_origin(piece, span)).collect();
             words.push(recorder.record);
             Ok(())
         })?;
         Ok(words)
     }
 
-    /// Calls `each` with every word and special token, and the way from a byte of the word to the byte
-    /// of the text that it came from.
+    /// Calls `each` with every word and special token, and the way from bytes of the word to the
+    /// bytes of the text that they stand for.
     pub(crate) fn for_each_word(
         &self,
         text: &str,
@@ -204,16 +204,17 @@ impl Tokenizer {
         self.specials().for_each(text, request.specials, |part| {
             let (part, base) = match part {
                 Part::Special(id, start, end) => return each(WordPart::Special(id, start, end)),
-                Part::Text(part, base) => (part, base),
+                Part::Text(part, place, base) => ((part, place), base),
             };
-            let mut scratch = String::new();
-            let origins = self.prepare().origins(part, base == 0);
-            let prepared = self.prepare().text(part, base == 0, &mut scratch);
+            let (prepared, origins) = self.prepare().aligned(part.0, part.1)?;
             let mut result = Ok(());
-            self.prepare().pretokenizer().for_each(prepared, |start, end| {
+            self.prepare().pretokenizer().for_each(&prepared, |start, end| {
                 if result.is_ok() {
-                    let origin = |at: usize| base + origins[start + at];
-                    result = each(WordPart::Word(&prepared[start..end], &origin));
+                    let span = |from: usize, to: usize| {
+                        let (from, to) = origins.span(start + from, start + to);
+                        (base + from, base + to)
+                    };
+                    result = each(WordPart::Word(&prepared[start..end], &span));
                 }
             })?;
             result
@@ -226,12 +227,20 @@ impl Tokenizer {
     }
 }
 
+/// The bytes of the text that the bytes `from..to` of a word stand for.
+pub(crate) type SpanOf<'a> = &'a dyn Fn(usize, usize) -> (usize, usize);
+
+fn with_origin((id, from, to): (u32, usize, usize), span: SpanOf<'_>) -> (u32, usize, usize) {
+    let (start, end) = span(from, to);
+    (id, start, end)
+}
+
 /// Writes down a word that a Unigram model cuts, each part that no piece connects as one of its own; all
 /// of it as one where a segmentation is drawn.
 fn unigram_word(
     model: &Unigram,
     word: &str,
-    origin: &dyn Fn(usize) -> usize,
+    span: SpanOf<'_>,
     way: &mut Way,
     scratch: &mut Scratch,
     words: &mut Vec<WordRecord>,
@@ -263,7 +272,7 @@ fn unigram_word(
         let mut pieces: Vec<_> = spans
             .0
             .iter()
-            .map(|&(id, from, to)| (id, origin(start + from), origin(start + to)))
+            .map(|&(id, from, to)| with_origin((id, start + from, start + to), span))
             .collect();
         // A run of unknown characters may go on from the part before.
         let unknown = |piece: Option<&(u32, usize, usize)>| {
@@ -277,14 +286,14 @@ fn unigram_word(
             last.2 = pieces.remove(0).2;
         }
         let record = recorder.record;
-        let span = (origin(start), origin(end));
-        words.push(WordRecord { text: part.to_owned(), span, pieces, best, ..record });
+        let text = part.to_owned();
+        words.push(WordRecord { text, span: span(start, end), pieces, best, ..record });
     }
     Ok(())
 }
 
 /// A word, or a special token's id with its place.
 pub(crate) enum WordPart<'a> {
-    Word(&'a str, &'a dyn Fn(usize) -> usize),
+    Word(&'a str, SpanOf<'a>),
     Special(u32, usize, usize),
 }

@@ -43,7 +43,7 @@ impl Tokenizer {
     /// first; within a word see [`Lattice::best`]. Cost: n times the pieces that may stand in the text.
     ///
     /// # Errors
-    /// As [`Tokenizer::encode`]; [`Error::TooLarge`] if it takes more than 2 GiB.
+    /// As [`Tokenizer::encode`]; [`Error::Config`] if a word takes more than 2 GiB.
     pub fn n_best(&self, text: &str, n: usize, request: &Request) -> Result<Option<Vec<Way>>> {
         let Some(model) = self.model().unigram() else { return Ok(None) };
         // Beginnings of ways, best first: the score, and which one of each word's paths.

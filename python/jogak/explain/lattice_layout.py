@@ -5,7 +5,7 @@ Rule: as `jogak.explain.layout`, which hands the words of a Unigram model to thi
 
 from __future__ import annotations
 
-from jogak.explain.blocks import Block, Cell, Line, Run, Section, Table
+from jogak.explain.blocks import Block, Cell, Line, Run, Table
 from jogak.explain.lattice import Edge, LatticeTrace, Way
 from jogak.explain.symbols import visible
 

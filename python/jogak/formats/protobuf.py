@@ -31,7 +31,7 @@ _WIRE_NAMES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Field:
     """One field of a message, as it stands in the file.
 

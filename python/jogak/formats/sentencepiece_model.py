@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import enum
 import math
+import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from jogak.formats import protobuf
 from jogak.formats.checked import fault
@@ -33,8 +35,7 @@ class PieceType(enum.IntEnum):
     BYTE = 6
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):
     """One piece of the vocabulary."""
 
     text: str
@@ -177,7 +178,7 @@ def parse(data: bytes, file: str | None) -> ModelFile:
     # Of a message that stands twice, later fields win: so protocol buffers are merged.
     for entry in protobuf.fields(data, "", file):
         if entry.number == 1:
-            pieces.append(_piece(entry, len(pieces)))
+            pieces.append(_usual_piece(entry.value) or _piece(entry, len(pieces)))
         elif entry.number == 2:
             _read(entry.message("trainer_spec"), TRAINER_FIELDS, trainer, unknown_trainer, data)
         elif entry.number == 3:
@@ -209,6 +210,30 @@ def _joined(values: Mapping[str, object], kept: bytearray) -> bytes:
     before = values.get("unknown_fields", b"")
     assert isinstance(before, bytes)
     return before + bytes(kept)
+
+
+_FLOAT = struct.Struct("<f")
+
+
+def _usual_piece(data: int | bytes) -> Piece | None:
+    """A piece as SentencePiece writes it: text, score, and type unless it is NORMAL. None if it is any
+    other way, or wrong: then `_piece` has a careful look.
+    """
+    if isinstance(data, int) or len(data) < 8 or data[0] != 0x0A or data[1] >= 0x80:
+        return None
+    behind = data[2 + data[1] :]
+    kind = PieceType.NORMAL
+    if len(behind) == 7 and behind[5] == 0x18 and 1 <= behind[6] <= 6:
+        kind = PieceType(behind[6])
+    elif len(behind) != 5:
+        return None
+    (score,) = _FLOAT.unpack_from(behind, 1)
+    if behind[0] != 0x15 or not data[1] or not math.isfinite(score):
+        return None
+    try:
+        return Piece(data[2 : 2 + data[1]].decode(), score, kind)
+    except UnicodeDecodeError:
+        return None
 
 
 def _piece(entry: protobuf.Field, index: int) -> Piece:

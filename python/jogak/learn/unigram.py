@@ -110,6 +110,7 @@ def _tokenizer(job: Job[Unigram], result: dict[str, Any]) -> Tokenizer:
             fuse_unknown=config.fuse_unknown,
             marker=Marker("prefix" if job.marked else "none"),
         ),
+        normalizer=job.normalizer,
         pretokenizer=job.stages,
         special_tokens=dict(specials),
     )

@@ -17,8 +17,27 @@ from typing import TypeAlias
 from jogak.errors import ConfigError
 from jogak.spec.bpe import BPE, BPEModel, Strategy, Ties
 from jogak.spec.markers import Marker, MarkerKind
+from jogak.spec.normalizers import (
+    BertNormalizer,
+    Casefold,
+    Charsmap,
+    CollapseSpaces,
+    Jamo,
+    Lowercase,
+    Normalizer,
+    NormalizerLike,
+    Prepend,
+    Replace,
+    RuleSet,
+    Strip,
+    StripMarks,
+    UnicodeForm,
+    normalizer_from_dict,
+    resolve_normalizer,
+)
 from jogak.spec.pretokenizers import (
     Digits,
+    Metaspace,
     Named,
     Pretokenizer,
     PretokenizerLike,
@@ -33,24 +52,41 @@ from jogak.spec.unigram_config import SeedRule, Unigram
 __all__ = [
     "BPE",
     "BPEModel",
+    "BertNormalizer",
+    "Casefold",
+    "Charsmap",
+    "CollapseSpaces",
     "Config",
     "Digits",
+    "Jamo",
+    "Lowercase",
     "Marker",
     "MarkerKind",
+    "Metaspace",
     "Model",
     "Named",
+    "Normalizer",
+    "NormalizerLike",
     "Precision",
+    "Prepend",
     "Pretokenizer",
     "PretokenizerLike",
+    "Replace",
+    "RuleSet",
     "ScoredBPEModel",
     "SeedRule",
     "Spec",
     "Split",
     "Strategy",
+    "Strip",
+    "StripMarks",
     "Ties",
+    "UnicodeForm",
     "Unigram",
     "UnigramModel",
+    "normalizer_from_dict",
     "pretokenizer_from_dict",
+    "resolve_normalizer",
     "resolve_pretokenizer",
 ]
 
@@ -70,11 +106,13 @@ class Spec:
         special_tokens: text -> id of the pieces that stand for no text of their own (``<pad>``).
             The model never makes them; see `Tokenizer.encode` for how text that looks like them is
             treated.
+        normalizer: how text is rewritten before it is cut, first stage first.
     """
 
     model: Model
     pretokenizer: tuple[Pretokenizer, ...]
     special_tokens: Mapping[str, int] = field(default_factory=dict)
+    normalizer: tuple[Normalizer, ...] = ()
 
     def __post_init__(self) -> None:
         for text, id_ in self.special_tokens.items():

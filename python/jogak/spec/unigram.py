@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 from jogak.errors import ConfigError
+from jogak.spec.bpe import Alphabet
 from jogak.spec.checks import flag, one_of, unique_pieces
 from jogak.spec.markers import Marker
 
@@ -49,6 +50,8 @@ class UnigramModel:
     """
 
     family: ClassVar[str] = "unigram"
+    #: Pieces are made of characters.
+    alphabet: ClassVar[Alphabet] = "chars"
 
     pieces: tuple[str | None, ...]
     scores: tuple[float, ...]

@@ -63,6 +63,7 @@ pub struct Scratch {
 
 /// The models, as a closed set.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "a tokenizer has one")]
 pub enum Model {
     /// Byte pair encoding and the greedy ways over its pieces.
     Bpe(Bpe),

@@ -116,12 +116,16 @@ impl Lattice {
     /// on. Cost: n times the edges.
     ///
     /// # Errors
-    /// [`Error::TooLarge`] if that takes more than 2 GiB.
+    /// [`Error::Config`] if that takes more than 2 GiB.
     pub fn best(&self, n: usize) -> Result<Vec<Path>> {
         let size = (self.len() + 1).saturating_mul(n);
         if size > MOST_HYPOTHESES {
-            let (size, limit) = (size as u64, MOST_HYPOTHESES as u64);
-            return Err(Error::TooLarge { what: "the n best paths", size, limit });
+            let most = MOST_HYPOTHESES / (self.len() + 1);
+            return Err(Error::Config {
+                option: "n",
+                found: format!("{n} for a word of {} bytes", self.len()),
+                expected: format!("at most {most} for one so long, which take 2 GiB"),
+            });
         }
         let mut lists: Vec<Vec<Hypothesis>> = vec![Vec::new(); self.len() + 1];
         lists[0].push(Hypothesis { score: 0.0, edge: u32::MAX, rank: 0 });
