@@ -9,16 +9,16 @@ from jogak import _core
 from jogak.errors import ConfigError, TrainingInterrupted
 from jogak.learn.job import Job, byte_pieces
 from jogak.resize import assign_ids
-from jogak.spec import Marker, Spec, Unigram, UnigramModel
+from jogak.spec import Marker, Metaspace, Spec, Unigram, UnigramModel
 from jogak.tokenizer import Tokenizer
 from jogak.training import UnigramLog, UnigramRound
 
 __all__ = ["keeps_order", "learn", "usual_pretokenizer"]
 
 
-def usual_pretokenizer(config: Unigram) -> str:
+def usual_pretokenizer(config: Unigram) -> Metaspace:
     """How text is cut unless somebody says otherwise."""
-    return "metaspace" if config.split_by_whitespace else "none"
+    return Metaspace(split=config.split_by_whitespace, suffix=config.treat_whitespace_as_suffix)
 
 
 def keeps_order(config: Unigram) -> bool:
@@ -54,17 +54,18 @@ def learn(job: Job[Unigram]) -> Tokenizer:
 
 
 def _check(job: Job[Unigram]) -> None:
-    config = job.config
-    if job.marked and not config.split_by_whitespace:
-        raise ConfigError(
-            "split_by_whitespace=False lets pieces cross words, but the pre-tokenizer metaspace cuts "
-            'before every space, so none could; choose pretokenizer="none"'
-        )
-    if job.marked and config.treat_whitespace_as_suffix:
-        raise ConfigError(
-            "treat_whitespace_as_suffix=True wants the space at the end of words, but the "
-            'pre-tokenizer metaspace writes ▁ at their front; choose a jogak.Split such as r"\\S+\\s?"'
-        )
+    config, first = job.config, job.stages[0]
+    if isinstance(first, Metaspace):
+        if first.split and not config.split_by_whitespace:
+            raise ConfigError(
+                "split_by_whitespace=False lets pieces cross words, but the pre-tokenizer metaspace "
+                "cuts at every space, so none could; choose pretokenizer=jogak.Metaspace(split=False)"
+            )
+        if first.suffix != config.treat_whitespace_as_suffix:
+            raise ConfigError(
+                f"treat_whitespace_as_suffix is {config.treat_whitespace_as_suffix}, but the "
+                f"pre-tokenizer metaspace has suffix={first.suffix}; the two must agree"
+            )
     for text in config.user_defined:
         if text in job.specials:
             raise ConfigError(
@@ -80,6 +81,14 @@ def _byte_pieces(config: Unigram) -> list[str]:
 def _others(job: Job[Unigram]) -> list[str]:
     """Pieces that count for the size and are not learned, besides user-defined ones."""
     return [*job.specials, *_byte_pieces(job.config)]
+
+
+def _marker(job: Job[Unigram]) -> Marker:
+    """How the pre-tokenizer marks the border of words."""
+    first = job.stages[0]
+    if not isinstance(first, Metaspace) or not first.escape:
+        return Marker()
+    return Marker("suffix", "▁", "joined") if first.suffix else Marker("prefix")
 
 
 def _tokenizer(job: Job[Unigram], result: dict[str, Any]) -> Tokenizer:
@@ -108,7 +117,7 @@ def _tokenizer(job: Job[Unigram], result: dict[str, Any]) -> Tokenizer:
             byte_fallback=config.byte_fallback,
             unknown=config.unknown if config.unknown in specials else uncounted,
             fuse_unknown=config.fuse_unknown,
-            marker=Marker("prefix" if job.marked else "none"),
+            marker=_marker(job),
         ),
         normalizer=job.normalizer,
         pretokenizer=job.stages,

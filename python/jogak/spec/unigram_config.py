@@ -60,9 +60,10 @@ class Unigram:
         split_digits: each of the digits 0 to 9 is a piece of its own.
         split_by_whitespace: a ``▁`` (or space) starts a piece. Without, it may also stand in the
             middle, so that pieces cross words; the pre-tokenizer must then leave words together
-            (``pretokenizer="none"``, not ``"metaspace"``).
+            (``Metaspace(split=False)``, which is taken unless another is named).
         allow_whitespace_only_pieces: pieces of several ``▁`` and nothing else may be learned.
-        treat_whitespace_as_suffix: a ``▁`` ends a piece, rather than to start it.
+        treat_whitespace_as_suffix: a ``▁`` ends a piece, rather than to start it; goes with
+            ``Metaspace(suffix=True)``, which is taken unless another is named.
         byte_fallback: add the 256 pieces ``<0x00>`` to ``<0xFF>``, which stand for the bytes of
             characters outside the alphabet.
         user_defined: texts that are pieces wherever they stand, are never cut, and of which nothing
