@@ -21,14 +21,16 @@ from jogak.spec import UnigramModel
 
 HUG = {"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}
 
-#: A character -> its script, for the letters of these tests.
-SCRIPTS = {"д": "Cyrillic", "г": "Cyrillic", "가": "Hangul", "나": "Hangul", "\u0301": "Inherited"}
-
 
 def script(character: str) -> str:
-    if character in SCRIPTS:
-        return SCRIPTS[character]
-    return "Latin" if character.isascii() and character.isalpha() else "Common"
+    """The script of the letters of these tests."""
+    if "가" <= character <= "힣":
+        return "Hangul"
+    if character == "\u0301":
+        return "Inherited"
+    return {"д": "Cyrillic", "г": "Cyrillic"}.get(
+        character, "Latin" if character.isascii() and character.isalpha() else "Common"
+    )
 
 
 def learned(tok: jogak.Tokenizer, *others: str) -> dict[str, float]:
