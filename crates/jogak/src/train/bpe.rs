@@ -16,8 +16,8 @@
 //! A pair whose joined text already is a piece or a special token, or is too long, is passed over
 //! for good. That keeps every text at one id, and special tokens out of reach of ordinary text.
 
-use super::alphabet::{Alphabet, AlphabetLimit};
-use super::arena::Arena;
+use super::alphabet::AlphabetLimit;
+use super::corpus::Corpus;
 use super::learner::Learner;
 use super::ties::Ties;
 use super::view::TrainObserver;
@@ -106,51 +106,7 @@ pub struct BpeTrained {
     pub passed_over: Vec<(u32, u32)>,
 }
 
-/// The words of a corpus, cut into symbols: ready for training. Built from any iterator of
-/// (word, count), after which the source of the words is needed no more.
-#[derive(Debug)]
-pub struct Corpus {
-    pub(super) alphabet: Alphabet,
-    pub(super) arena: Arena,
-    distinct_words: u64,
-    total_words: u64,
-    /// Symbols times word counts, unknown ones among them.
-    length: u64,
-}
-
 impl Corpus {
-    /// Cuts `words` into symbols. Speed and memory are best if they come sorted by count; the order
-    /// matters for [`Ties::FirstSeen`] only.
-    ///
-    /// # Errors
-    /// [`Error::CountOverflow`] if the number of symbols times counts passes `u64::MAX`;
-    /// [`Error::TooLarge`] for more than 2^32 symbols.
-    pub fn new<'a>(
-        words: impl Iterator<Item = (&'a str, u64)> + Clone,
-        config: &BpeConfig,
-    ) -> Result<Self> {
-        let alphabet = if config.bytes {
-            Alphabet::bytes()
-        } else {
-            Alphabet::chars(words.clone(), &config.marker, config.limit)
-        };
-        let mut arena = Arena::new();
-        let (mut distinct_words, mut total_words, mut length) = (0, 0u64, 0u64);
-        for (word, count) in words {
-            let before = arena.len();
-            alphabet.symbols.for_each(word, |symbol| arena.push(symbol.id));
-            let symbols = (arena.len() - before) as u64;
-            length = count.checked_mul(symbols).and_then(|n| length.checked_add(n)).ok_or_else(
-                || Error::CountOverflow { what: "the number of symbols in the corpus".into() },
-            )?;
-            total_words = total_words.saturating_add(count);
-            distinct_words += 1;
-            arena.end_word(count)?;
-        }
-        arena.finish();
-        Ok(Self { alphabet, arena, distinct_words, total_words, length })
-    }
-
     /// Learns merges.
     ///
     /// # Errors

@@ -1,0 +1,182 @@
+//! The best pair, although scores rise and fall.
+//!
+//! A heap whose entries are put right when they come to the top needs scores that only fall. Here the
+//! score of (x, a) rises whenever other occurrences of `a` are used up. So every left symbol keeps its
+//! best pair, and every block of left symbols its best one. A merge changes scores in the rows and
+//! columns of the three symbols that took part, and nowhere else.
+
+use super::score::Rank;
+use crate::train::pairs::Pairs;
+
+/// Left symbols in a block.
+const BLOCK: usize = 64;
+
+/// The best pair of a row.
+#[derive(Debug, Clone, Copy)]
+struct Best {
+    rank: Rank,
+    number: u32,
+}
+
+/// Pairs by their left and by their right symbol. The lists may hold numbers of pairs that have gone,
+/// which even may be those of other pairs by now; they are dropped when a list is walked.
+#[derive(Debug, Default)]
+pub(super) struct Rows {
+    rows: Vec<Vec<u32>>,
+    columns: Vec<Vec<u32>>,
+    best: Vec<Option<Best>>,
+    /// The best of every block of `best`.
+    blocks: Vec<Option<Best>>,
+    /// Blocks whose best has to be looked for.
+    dirty: Vec<bool>,
+    /// Rows whose best has to be looked for.
+    open: Vec<u32>,
+}
+
+impl Rows {
+    pub(super) fn new(symbols: usize) -> Self {
+        let mut rows = Self::default();
+        rows.grow(symbols);
+        rows
+    }
+
+    /// Makes room for symbols below `symbols`.
+    pub(super) fn grow(&mut self, symbols: usize) {
+        self.rows.resize_with(symbols, Vec::new);
+        self.columns.resize_with(symbols, Vec::new);
+        self.best.resize(symbols, None);
+        self.blocks.resize(symbols.div_ceil(BLOCK), None);
+        self.dirty.resize(self.blocks.len(), true);
+    }
+
+    /// A pair has come into being.
+    pub(super) fn insert(&mut self, number: u32, (left, right): (u32, u32)) {
+        self.rows[left as usize].push(number);
+        self.columns[right as usize].push(number);
+    }
+
+    /// A pair has gone.
+    pub(super) fn remove(&mut self, number: u32, (left, _): (u32, u32)) {
+        let best = &mut self.best[left as usize];
+        if best.is_some_and(|best| best.number == number) {
+            *best = None;
+            self.dirty[left as usize / BLOCK] = true;
+            self.open.push(left);
+        }
+    }
+
+    /// The numbers of the pairs that `symbol` is part of, for good.
+    pub(super) fn take(&mut self, symbol: u32, pairs: &Pairs) -> Vec<u32> {
+        let mut numbers = std::mem::take(&mut self.rows[symbol as usize]);
+        numbers.retain(|&number| pairs.get(number).ids.0 == symbol);
+        let column = std::mem::take(&mut self.columns[symbol as usize]);
+        let of_column = |&number: &u32| {
+            let (left, right) = pairs.get(number).ids;
+            right == symbol && left != symbol
+        };
+        numbers.extend(column.into_iter().filter(of_column));
+        numbers.sort_unstable();
+        numbers.dedup();
+        numbers
+    }
+
+    /// Puts right what depends on how often `symbols` occur and on the counts of their pairs.
+    pub(super) fn update(
+        &mut self,
+        symbols: [u32; 3],
+        pairs: &Pairs,
+        rank: impl Fn(&(u32, u32), u64) -> Rank,
+    ) {
+        for symbol in symbols {
+            let mut column = std::mem::take(&mut self.columns[symbol as usize]);
+            column.retain(|&number| {
+                let pair = pairs.get(number);
+                let mine = pair.ids.1 == symbol;
+                if mine {
+                    self.offer(Best { rank: rank(&pair.ids, pair.count), number }, pair.ids.0);
+                }
+                mine
+            });
+            self.columns[symbol as usize] = column;
+        }
+        self.open.extend(symbols);
+        self.open.sort_unstable();
+        self.open.dedup();
+        for row in std::mem::take(&mut self.open) {
+            self.look(row, pairs, &rank);
+        }
+    }
+
+    /// A pair of this row has this rank now.
+    #[inline]
+    fn offer(&mut self, now: Best, row: u32) {
+        let best = &mut self.best[row as usize];
+        match best {
+            Some(old) if old.number == now.number => {
+                if old.rank.before(&now.rank) {
+                    self.open.push(row);
+                }
+            }
+            Some(old) if !now.rank.before(&old.rank) => return,
+            _ => {}
+        }
+        *best = Some(now);
+        self.dirty[row as usize / BLOCK] = true;
+    }
+
+    /// Finds the best pair of a row.
+    fn look(&mut self, row: u32, pairs: &Pairs, rank: &impl Fn(&(u32, u32), u64) -> Rank) {
+        let mut best: Option<Best> = None;
+        self.rows[row as usize].retain(|&number| {
+            let pair = pairs.get(number);
+            let mine = pair.ids.0 == row;
+            if mine {
+                let now = Best { rank: rank(&pair.ids, pair.count), number };
+                if best.is_none_or(|best| now.rank.before(&best.rank)) {
+                    best = Some(now);
+                }
+            }
+            mine
+        });
+        self.best[row as usize] = best;
+        self.dirty[row as usize / BLOCK] = true;
+    }
+
+    /// Finds the best pair of every row.
+    pub(super) fn look_everywhere(
+        &mut self,
+        pairs: &Pairs,
+        rank: impl Fn(&(u32, u32), u64) -> Rank,
+    ) {
+        for row in 0..self.rows.len() as u32 {
+            self.look(row, pairs, &rank);
+        }
+        self.open.clear();
+    }
+
+    /// The number of the best pair of all. Cost: one comparison for each block.
+    pub(super) fn best(&mut self) -> Option<u32> {
+        let first = |best: &Option<Best>, other: &Option<Best>| match (best, other) {
+            (Some(a), Some(b)) => a.rank.compare(&b.rank),
+            // Rows without a pair go last.
+            (a, b) => b.is_some().cmp(&a.is_some()),
+        };
+        for (block, rows) in self.best.chunks(BLOCK).enumerate() {
+            if std::mem::take(&mut self.dirty[block]) {
+                self.blocks[block] = rows.iter().copied().min_by(first).flatten();
+            }
+        }
+        self.blocks.iter().copied().min_by(first).flatten().map(|best| best.number)
+    }
+
+    /// Takes the best pair of a row out of the running and finds the next one.
+    pub(super) fn pass_over(
+        &mut self,
+        row: u32,
+        pairs: &Pairs,
+        rank: impl Fn(&(u32, u32), u64) -> Rank,
+    ) {
+        self.look(row, pairs, &rank);
+        self.open.retain(|&open| open != row);
+    }
+}
