@@ -38,10 +38,10 @@ PYTHON_ARROWS: dict[str, set[str]] = {
         # Only inside functions: a tokenizer hands what it saw to what shows it.
         "explain",
     },
-    "train": {
-        *("_core", "counts", "errors", "explain", "progress", "resize", "spec", "threads"),
-        *("tokenizer", "training"),
+    "learn": {
+        *("_core", "counts", "errors", "explain", "resize", "spec", "tokenizer", "training"),
     },
+    "train": {"counts", "errors", "learn", "progress", "spec", "tokenizer"},
     # what shows
     "explain": {"errors", "spec"},
     "compress": {"errors", "explain", "spec", "train"},
@@ -53,7 +53,7 @@ PYTHON_ARROWS: dict[str, set[str]] = {
     },
     "cli": {"__init__", "errors", "explain", "spec"},
 }
-CORE_ROOMS = {"__init__", "counts", "ragged", "tokenizer", "train"}
+CORE_ROOMS = {"__init__", "counts", "learn", "ragged", "tokenizer"}
 
 # Room of the core -> rooms of the core that it may use.
 RUST_ARROWS: dict[str, set[str]] = {
@@ -94,7 +94,7 @@ def python_files() -> list[Path]:
 
 
 def room_of(path: Path) -> str:
-    """`python/jogak/formats/native.py` -> `formats`; `python/jogak/spec.py` -> `spec`."""
+    """`python/jogak/formats/tiktoken.py` -> `formats`; `python/jogak/ragged.py` -> `ragged`."""
     return path.relative_to(PYTHON).parts[0].removesuffix(".py")
 
 

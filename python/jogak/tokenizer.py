@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from jogak import _core
 from jogak.errors import ConfigError, DecodeError, FormatError, JogakError
 from jogak.ragged import Ragged
-from jogak.spec import BPEModel, Spec, Strategy
+from jogak.spec import Spec, Strategy
 from jogak.threads import resolve_threads
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from jogak.explain.data import EncodingTrace
-    from jogak.training import TrainingLog
+    from jogak.training import Log
 
 __all__ = ["Tokenizer", "load"]
 
@@ -54,7 +54,7 @@ class Tokenizer:
     'lowest newest'
     """
 
-    def __init__(self, spec: Spec, training: TrainingLog | None = None) -> None:
+    def __init__(self, spec: Spec, training: Log | None = None) -> None:
         """Compile a tokenizer.
 
         Args:
@@ -67,7 +67,7 @@ class Tokenizer:
         self._spec = spec
         self._training = training
         self._core = _core.Tokenizer(
-            _model_options(spec.model),
+            spec.model.to_core(),
             [stage.to_dict() for stage in spec.pretokenizer],
             list(spec.special_tokens.items()),
         )
@@ -248,7 +248,7 @@ class Tokenizer:
         return encoding_trace(text, strategy or self._spec.model.strategy, words, self._spec)
 
     @property
-    def training(self) -> TrainingLog | None:
+    def training(self) -> Log | None:
         """How it was trained: config, reason for stopping, counts; None if nobody knows."""
         return self._training
 
@@ -423,15 +423,5 @@ def load(path: str | PathLike[str], format: str | None = None, **options: Any) -
     return tokenizer
 
 
-def _restore(spec: Spec, training: TrainingLog | None) -> Tokenizer:
+def _restore(spec: Spec, training: Log | None) -> Tokenizer:
     return Tokenizer(spec, training)
-
-
-def _model_options(model: BPEModel) -> dict[str, Any]:
-    """A model as the core takes it: one flat dict."""
-    options = {field.name: getattr(model, field.name) for field in dataclasses.fields(model)}
-    marker = options.pop("marker")
-    options["marker_kind"] = marker.kind
-    options["marker_text"] = marker.text
-    options["marker_joined"] = marker.symbol == "joined"
-    return options

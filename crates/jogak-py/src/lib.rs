@@ -3,6 +3,7 @@
 mod arrow;
 mod counts;
 mod errors;
+mod models;
 mod schemes;
 mod tokenizer;
 mod train;

@@ -1,18 +1,17 @@
 //! The compiled tokenizer, for Python.
 
-use jogak::decode::Decoder;
-use jogak::model::{Bpe, BpeParts, Model, Strategy};
+use jogak::model::Bpe;
 use jogak::pipeline::{CACHE_LIMIT, Request, Tokenizer};
 use jogak::prepare::{Prepare, SpecialPolicy, Specials};
-use jogak::symbols::{Marker, UNKNOWN, Undraw};
+use jogak::symbols::UNKNOWN;
 use jogak::trace::WordRecord;
-use jogak::vocab::Vocab;
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
 use crate::errors::{raise, to_py};
+use crate::models::{Compiled, Options, compile, strategy};
 use crate::schemes::parse_pretokenizer;
 
 /// A tokenizer, compiled from the plain data of a Spec.
@@ -25,78 +24,18 @@ pub(crate) struct PyTokenizer {
 
 #[pymethods]
 impl PyTokenizer {
-    /// `model` is `BPEModel` as a dict; `pretokenizer` a list of dicts.
+    /// `model` is a model's `to_core()`; `pretokenizer` a list of dicts.
     #[new]
     fn new(
         model: &Bound<'_, PyDict>,
         pretokenizer: &Bound<'_, PyAny>,
         special_tokens: Vec<(String, u32)>,
     ) -> PyResult<Self> {
-        let options = Options(model);
-        let texts: Vec<Option<String>> = options.get("pieces")?;
-        let marker = marker(&options)?;
-        let bytes = options.get::<String>("alphabet")? == "bytes";
         let prepare = Prepare::new(&parse_pretokenizer(pretokenizer)?).map_err(to_py)?;
-        let undraw = Undraw::default();
-        let mut ordinary = vec![true; texts.len()];
-        special_tokens.iter().for_each(|&(_, id)| ordinary[id as usize] = false);
-        let unknown: Option<String> = options.get("unknown")?;
-        let mut pieces = Vec::with_capacity(texts.len());
-        let mut all = Vec::with_capacity(texts.len());
-        for (id, text) in texts.iter().enumerate() {
-            let text = text.as_deref().unwrap_or_default();
-            let is_unknown = unknown.as_deref() == Some(text);
-            let piece = if bytes && ordinary[id] {
-                undraw.bytes(text).map_err(|character| {
-                    let message = format!(
-                        "piece {id} is {text:?}, where {character:?} stands for no byte; expected \
-                         GPT-2's printable characters"
-                    );
-                    raise("ConfigError", message, &[])
-                })?
-            } else {
-                text.as_bytes().to_vec()
-            };
-            pieces.push(if ordinary[id] && !is_unknown { piece.clone() } else { Vec::new() });
-            all.push(piece);
-        }
-        let find = |wanted: &str| texts.iter().position(|text| text.as_deref() == Some(wanted));
-        let byte_fallback = if options.get("byte_fallback")? {
-            let mut ids = Box::new([0; 256]);
-            for (byte, slot) in ids.iter_mut().enumerate() {
-                let name = format!("<0x{byte:02X}>");
-                let id = find(&name).ok_or_else(|| {
-                    raise("ConfigError", format!("byte fallback needs the piece {name:?}"), &[])
-                })?;
-                *slot = id as u32;
-                pieces[id] = Vec::new();
-            }
-            Some(ids)
-        } else {
-            None
-        };
-        let decoder = Decoder::new(
-            Vocab::new(&all),
-            &special_tokens.iter().map(|&(_, id)| id).collect::<Vec<_>>(),
-            byte_fallback.as_deref(),
-            marker.clone(),
-            prepare.writes_prefix(),
-        );
-        let bpe = Bpe::new(BpeParts {
-            pieces,
-            merges: options.get("merges")?,
-            bytes,
-            marked: !options.get::<bool>("mark_words")?,
-            marker,
-            byte_fallback,
-            unknown: unknown.as_deref().and_then(find).map(|id| id as u32),
-            fuse_unknown: options.get("fuse_unknown")?,
-            strategy: strategy(&options.get::<String>("strategy")?)?,
-            whole_word: options.get("whole_word")?,
-        })
-        .map_err(to_py)?;
+        let Compiled { model, decoder, texts } =
+            compile(&Options(model), &special_tokens, prepare.writes_prefix())?;
         let specials = Specials::new(&special_tokens).map_err(to_py)?;
-        let core = Tokenizer::new(prepare, specials, Model::Bpe(bpe), decoder, CACHE_LIMIT);
+        let core = Tokenizer::new(prepare, specials, model, decoder, CACHE_LIMIT);
         Ok(Self { core, texts })
     }
 
@@ -207,8 +146,8 @@ impl PyTokenizer {
 
     /// All merges as pairs of ids, best first.
     fn merges(&self) -> Vec<(u32, u32)> {
-        let Model::Bpe(bpe) = self.core.model();
-        bpe.merges().into_iter().map(|(_, left, right)| (left, right)).collect()
+        let merges = self.core.model().bpe().map(Bpe::merges).unwrap_or_default();
+        merges.into_iter().map(|(_, left, right)| (left, right)).collect()
     }
 
     /// What happened to every word of a text: a list of dicts.
@@ -291,49 +230,6 @@ impl PyTokenizer {
             word.matches.iter().map(|&(id, start, end)| (id.and_then(name), start, end)).collect();
         dict.set_item("matches", matches)?;
         Ok(dict)
-    }
-}
-
-/// Options of a model, by name.
-pub(crate) struct Options<'a, 'py>(pub(crate) &'a Bound<'py, PyDict>);
-
-impl<'py> Options<'_, 'py> {
-    pub(crate) fn get<T>(&self, name: &str) -> PyResult<T>
-    where
-        T: for<'a> FromPyObject<'a, 'py, Error: Into<PyErr>>,
-    {
-        let value = self
-            .0
-            .get_item(name)?
-            .ok_or_else(|| raise("ConfigError", format!("option {name:?} is missing"), &[]))?;
-        value.extract().map_err(Into::into)
-    }
-}
-
-/// The marker of a model or a config: options `marker_kind`, `marker_text`, `marker_joined`.
-pub(crate) fn marker(options: &Options<'_, '_>) -> PyResult<Marker> {
-    let kind: String = options.get("marker_kind")?;
-    let text: Option<String> = options.get("marker_text")?;
-    let text = text.unwrap_or_default();
-    Ok(match kind.as_str() {
-        "suffix" => Marker::Suffix { text, joined: options.get("marker_joined")? },
-        "prefix" => Marker::Prefix { text },
-        "continuation" => Marker::Continuation { text },
-        _ => Marker::None,
-    })
-}
-
-fn strategy(name: &str) -> PyResult<Strategy> {
-    match name {
-        "merges" => Ok(Strategy::Merges),
-        "longest-match" => Ok(Strategy::LongestMatch),
-        "longest-first" => Ok(Strategy::LongestFirst),
-        other => {
-            let message = format!(
-                "strategy is {other:?}; expected 'merges', 'longest-match' or 'longest-first'"
-            );
-            Err(raise("ConfigError", message, &[]))
-        }
     }
 }
 

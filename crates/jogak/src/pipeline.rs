@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::cache::{CharTable, WordTable};
 use crate::decode::Decoder;
 use crate::error::Result;
-use crate::model::{Bpe, Merger, Model, Strategy, Way};
+use crate::model::{Model, Scratch, Strategy, Way};
 use crate::observe::Silent;
 use crate::prepare::{Part, Prepare, SpecialPolicy, Specials};
 use crate::random::SplitMix64;
@@ -35,7 +35,7 @@ pub struct Tokenizer {
 pub struct Worker {
     table: WordTable,
     characters: CharTable,
-    merger: Merger,
+    scratch: Scratch,
     prepared: String,
 }
 
@@ -98,18 +98,12 @@ impl Tokenizer {
         &self.specials
     }
 
-    fn bpe(&self) -> &Bpe {
-        match &self.model {
-            Model::Bpe(bpe) => bpe,
-        }
-    }
-
     /// The way of a request for the text number `index` of a batch (each has its own stream).
     pub(crate) fn way(&self, request: &Request, index: u64) -> Way {
         let stream =
             |seed: u64| SplitMix64::new(seed.wrapping_add(index.wrapping_mul(0x9E37_79B9)));
         Way {
-            strategy: request.strategy.unwrap_or(self.bpe().strategy()),
+            strategy: request.strategy,
             dropout: request.dropout.map(|(p, seed)| (p, stream(seed))),
             keep_uncovered: false,
         }
@@ -122,7 +116,7 @@ impl Tokenizer {
             let mut worker = Worker {
                 table: WordTable::new(self.known_words(), self.cache_limit),
                 characters: CharTable::default(),
-                merger: Merger::default(),
+                scratch: Scratch::default(),
                 prepared: String::new(),
             };
             self.teach(&mut worker.table);
@@ -138,12 +132,12 @@ impl Tokenizer {
     }
 
     fn known_words(&self) -> usize {
-        if self.bpe().whole_word() { self.bpe().vocab().len() } else { 0 }
+        if self.model.takes_whole_words() { self.model.vocab().len() } else { 0 }
     }
 
     /// Where words that are pieces are taken whole, the table knows them from the start.
     fn teach(&self, table: &mut WordTable) {
-        let vocab = self.bpe().vocab();
+        let vocab = self.model.vocab();
         for id in 0..self.known_words() as u32 {
             // The first of several ids counts; so it is for `Vocab::id`.
             if let Some(piece) = vocab.piece(id).filter(|piece| vocab.id(piece) == Some(id)) {
@@ -176,7 +170,7 @@ impl Tokenizer {
         out: &mut Vec<u32>,
     ) -> Result<()> {
         let mut way = self.way(request, index);
-        let remember = way.dropout.is_none() && way.strategy == self.bpe().strategy();
+        let remember = way.dropout.is_none() && self.model.is_own(way.strategy);
         self.specials.for_each(text, request.specials, |part| match part {
             Part::Special(id, ..) => {
                 out.push(id);
@@ -198,7 +192,7 @@ impl Tokenizer {
         worker: &mut Worker,
         out: &mut Vec<u32>,
     ) -> Result<()> {
-        let Worker { table, characters, merger, prepared } = worker;
+        let Worker { table, characters, scratch, prepared } = worker;
         let text = self.prepare.text(text, first, prepared);
         let bytes = text.as_bytes();
         let mut result = Ok(());
@@ -207,7 +201,7 @@ impl Tokenizer {
                 return false;
             }
             let (word, before) = (&text[start..end], out.len());
-            result = self.model.word(word, way, merger, out, &mut Silent);
+            result = self.model.word(word, way, scratch, out, &mut Silent);
             if result.is_ok() {
                 if table.is_full() {
                     table.clear();
@@ -217,7 +211,7 @@ impl Tokenizer {
             }
             result.is_ok()
         };
-        match self.bpe().cuts() {
+        match self.model.cuts() {
             // A word that begins with other than ASCII goes by its parts.
             Some(cuts) => self.prepare.pretokenizer().for_each(text, |start, end| {
                 if bytes[start] < 0x80 && bytes.get(start + 1).is_none_or(|&byte| byte < 0x80) {
@@ -255,12 +249,12 @@ impl Tokenizer {
         worker: &mut Worker,
         out: &mut Vec<u32>,
     ) -> Result<()> {
-        let Worker { merger, prepared, .. } = worker;
+        let Worker { scratch, prepared, .. } = worker;
         let text = self.prepare.text(text, first, prepared);
         let mut result = Ok(());
         self.prepare.pretokenizer().for_each(text, |start, end| {
             if result.is_ok() {
-                result = self.model.word(&text[start..end], way, merger, out, &mut Silent);
+                result = self.model.word(&text[start..end], way, scratch, out, &mut Silent);
             }
         })?;
         result

@@ -1,7 +1,7 @@
 //! Encoding, written down: an observer of the production path that keeps what it sees.
 
 use crate::error::Result;
-use crate::model::{Merger, Model, Sink};
+use crate::model::{Scratch, Sink};
 use crate::observe::{Silent, WordObserver};
 use crate::pipeline::{Request, Tokenizer};
 use crate::prepare::Part;
@@ -108,7 +108,7 @@ impl Tokenizer {
     pub fn pieces(&self, text: &str, request: &Request) -> Result<Vec<(u32, usize, usize)>> {
         let mut way = self.way(request, 0);
         way.keep_uncovered = true;
-        let mut merger = Merger::default();
+        let mut scratch = Scratch::default();
         let mut pieces = Vec::new();
         self.for_each_word(text, request, |part| {
             let (word, origin) = match part {
@@ -119,7 +119,7 @@ impl Tokenizer {
                 WordPart::Word(word, origin) => (word, origin),
             };
             let mut spans = Spans::default();
-            self.model().word(word, &mut way, &mut merger, &mut spans, &mut Silent)?;
+            self.model().word(word, &mut way, &mut scratch, &mut spans, &mut Silent)?;
             pieces.extend(spans.0.iter().map(|&(id, from, to)| (id, origin(from), origin(to))));
             Ok(())
         })?;
@@ -133,7 +133,7 @@ impl Tokenizer {
     /// As [`Tokenizer::encode`].
     pub fn explain(&self, text: &str, request: &Request) -> Result<Vec<WordRecord>> {
         let mut way = self.way(request, 0);
-        let mut merger = Merger::default();
+        let mut scratch = Scratch::default();
         let mut words = Vec::new();
         self.for_each_word(text, request, |part| {
             let (word, origin) = match part {
@@ -151,7 +151,7 @@ impl Tokenizer {
             };
             let mut recorder = Recorder::default();
             let mut spans = Spans::default();
-            self.model().word(word, &mut way, &mut merger, &mut spans, &mut recorder)?;
+            self.model().word(word, &mut way, &mut scratch, &mut spans, &mut recorder)?;
             recorder.record.text = word.to_owned();
             recorder.record.span = (origin(0), origin(word.len()));
             recorder.record.pieces =
@@ -191,9 +191,7 @@ impl Tokenizer {
 
     /// The rank of the merge of two pieces, if they merge.
     pub fn rank(&self, left: u32, right: u32) -> Option<u32> {
-        match self.model() {
-            Model::Bpe(bpe) => bpe.merge(left, right).map(|(rank, _)| rank),
-        }
+        self.model().bpe().and_then(|bpe| bpe.merge(left, right)).map(|(rank, _)| rank)
     }
 }
 

@@ -20,7 +20,7 @@ from jogak.formats import native, tiktoken, vocab_merges
 from jogak.formats.family import Format, Loaded, Peek, Probe
 from jogak.formats.files import PathLike
 from jogak.spec import Spec
-from jogak.training import TrainingLog
+from jogak.training import Log
 
 __all__ = ["FORMATS", "Format", "Loaded", "Probe", "detect", "read", "write"]
 
@@ -88,7 +88,7 @@ def read(
 def write(
     path: PathLike | tuple[PathLike, PathLike],
     spec: Spec,
-    training: TrainingLog | None = None,
+    training: Log | None = None,
     probes: Iterable[Probe] = (),
     format: str | None = None,
 ) -> None:

@@ -16,7 +16,7 @@ from jogak.errors import FormatError
 from jogak.formats import checked
 from jogak.formats.files import PathLike, read_bytes
 from jogak.spec import Spec
-from jogak.training import TrainingLog
+from jogak.training import Log
 
 __all__ = ["Format", "Loaded", "Peek", "Probe"]
 
@@ -45,7 +45,7 @@ class Loaded:
     """
 
     spec: Spec
-    training: TrainingLog | None
+    training: Log | None
     probes: tuple[Probe, ...]
     format: str
 

@@ -157,7 +157,8 @@ impl Bpe {
             sink.piece(id, 0, word.len());
             return Ok(());
         }
-        if way.strategy != Strategy::Merges {
+        let strategy = way.strategy.unwrap_or(self.strategy);
+        if strategy != Strategy::Merges {
             let bytes = matches!(self.symbols, Symbols::Bytes { .. });
             let greedy =
                 self.greedy.get_or_init(|| Greedy::new(&self.vocab, &self.word_marker, bytes));
@@ -166,7 +167,7 @@ impl Bpe {
                 _ => 0,
             };
             let mut pieces = Pieces::new(self, word, way, sink);
-            greedy.word(word, way.strategy, |id, start, end| {
+            greedy.word(word, strategy, |id, start, end| {
                 observer.matched(start, end, id);
                 let place = |at: usize| at.saturating_sub(shift).min(word.len());
                 pieces.push(id.unwrap_or(UNKNOWN), place(start), place(end))

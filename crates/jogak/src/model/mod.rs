@@ -13,6 +13,7 @@ pub use merge::Merger;
 
 use crate::error::Result;
 use crate::random::SplitMix64;
+use crate::vocab::Vocab;
 
 /// Receives the pieces of words, left to right.
 pub trait Sink {
@@ -35,13 +36,20 @@ impl Sink for Vec<u32> {
 /// How words are to be cut, for one call.
 #[derive(Debug, Clone)]
 pub struct Way {
-    /// Which algorithm.
-    pub strategy: Strategy,
+    /// Another strategy than the model's own.
+    pub strategy: Option<Strategy>,
     /// The probability with which a merge is dropped, 0 for none, and the stream to draw from.
     pub dropout: Option<(f64, SplitMix64)>,
     /// What nothing covers goes to the sink as [`crate::symbols::UNKNOWN`] rather than being an error,
     /// where there is no unknown piece.
     pub keep_uncovered: bool,
+}
+
+/// The room that models work in, one for each thread, so that no word allocates.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    /// For BPE.
+    pub(crate) merger: Merger,
 }
 
 /// The models, as a closed set.
@@ -60,12 +68,48 @@ impl Model {
         &self,
         word: &str,
         way: &mut Way,
-        merger: &mut Merger,
+        scratch: &mut Scratch,
         sink: &mut S,
         observer: &mut O,
     ) -> Result<()> {
         match self {
-            Model::Bpe(bpe) => bpe.word(word, way, merger, sink, observer),
+            Model::Bpe(bpe) => bpe.word(word, way, &mut scratch.merger, sink, observer),
+        }
+    }
+
+    /// All pieces that ordinary text may become.
+    pub fn vocab(&self) -> &Vocab {
+        match self {
+            Model::Bpe(bpe) => bpe.vocab(),
+        }
+    }
+
+    /// The BPE model, if it is one.
+    pub fn bpe(&self) -> Option<&Bpe> {
+        match self {
+            Model::Bpe(bpe) => Some(bpe),
+        }
+    }
+
+    /// Whether every word that is a piece is that piece, so that a table of words may know them all
+    /// from the start.
+    pub(crate) fn takes_whole_words(&self) -> bool {
+        match self {
+            Model::Bpe(bpe) => bpe.whole_word(),
+        }
+    }
+
+    /// Where words may be cut before they are encoded.
+    pub(crate) fn cuts(&self) -> Option<&cuts::Cuts> {
+        match self {
+            Model::Bpe(bpe) => bpe.cuts(),
+        }
+    }
+
+    /// Whether `strategy` is the model's own way, so that what was remembered may be used.
+    pub(crate) fn is_own(&self, strategy: Option<Strategy>) -> bool {
+        match self {
+            Model::Bpe(bpe) => strategy.is_none_or(|strategy| strategy == bpe.strategy()),
         }
     }
 }

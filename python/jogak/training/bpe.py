@@ -1,11 +1,4 @@
-"""How a tokenizer came to be: one record per merge, and why training stopped.
-
-A `TrainingLog` is plain immutable data that travels with the tokenizer into its file. It holds what
-cannot be told from the vocabulary alone (counts, replacements, the reason for stopping); what can be
-derived (live pieces and corpus length after each merge) is computed when asked for.
-
-Rule: no behaviour beyond checking, cutting, describing, and translating to and from plain dicts.
-"""
+"""The log of merges: one record for each, and why training stopped."""
 
 from __future__ import annotations
 
@@ -13,11 +6,21 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args, overload
 
 from jogak.errors import ConfigError
 from jogak.spec import BPE, Marker
+from jogak.training.checks import (
+    LARGEST,
+    check_fields,
+    check_number,
+    check_numbers,
+    check_texts,
+    is_list,
+    many,
+    shown,
+)
 
 if TYPE_CHECKING:
     from jogak.counts import Report
@@ -28,9 +31,6 @@ __all__ = ["MergeStep", "StopReason", "TrainingLog"]
 StopReason: TypeAlias = Literal[
     "num-merges", "vocab-size", "min-pair-count", "no-pair", "interrupted"
 ]
-
-#: Counts are unsigned 64-bit numbers everywhere in jogak.
-_LARGEST = 2**64 - 1
 
 
 @dataclass(frozen=True)
@@ -116,28 +116,28 @@ class TrainingLog:
             raise ConfigError(f"stop is {self.stop!r}; expected one of {choices}")
         for name in ("counts", "occurrences"):
             self._freeze(name)
-            _check_numbers(name, getattr(self, name), 0, _LARGEST)
+            check_numbers(name, getattr(self, name), 0, LARGEST)
         self._freeze("live_changes")
-        _check_numbers("live_changes", self.live_changes, -1, 1)
+        check_numbers("live_changes", self.live_changes, -1, 1)
         for name in ("initial_live", "initial_length", "distinct_words", "total_words"):
-            _check_number(name, getattr(self, name), 0, _LARGEST)
+            check_number(name, getattr(self, name), 0, LARGEST)
         self._freeze("pruned")
-        _check_texts("pruned", self.pruned)
+        check_texts("pruned", self.pruned)
         self._freeze("passed_over")
-        pairs = tuple(tuple(pair) if _is_list(pair) else pair for pair in self.passed_over)
+        pairs = tuple(tuple(pair) if is_list(pair) else pair for pair in self.passed_over)
         object.__setattr__(self, "passed_over", pairs)
         for i, pair in enumerate(pairs):
             if not isinstance(pair, tuple) or len(pair) != 2:
                 raise ConfigError(
                     f"passed_over[{i}] is not a pair of texts; expected (left, right)"
                 )
-            _check_texts(f"passed_over[{i}]", pair)
+            check_texts(f"passed_over[{i}]", pair)
         self._check_together()
 
     def _freeze(self, name: str) -> None:
         """Lists become tuples; what is neither is refused."""
         value = getattr(self, name)
-        if not _is_list(value):
+        if not is_list(value):
             raise ConfigError(
                 f"{name} is a {type(value).__name__}; expected a list, an entry per item"
             )
@@ -185,9 +185,9 @@ class TrainingLog:
 
     def summary(self) -> str:
         """A few lines in plain words: how much was merged, why it ended, what became of the corpus."""
-        words, symbols = _many(self.total_words, "word"), _many(self.initial_length, "symbol")
+        words, symbols = many(self.total_words, "word"), many(self.initial_length, "symbol")
         merged = (
-            f"{_many(len(self), 'merge')} over {words}, {self.distinct_words:,} of them distinct"
+            f"{many(len(self), 'merge')} over {words}, {self.distinct_words:,} of them distinct"
         )
         lines = [f"BPE: {merged}", f"stopped: {self._stop_in_words()}"]
         if len(self):
@@ -195,29 +195,29 @@ class TrainingLog:
             length = f"{symbols} before the first merge, {self._lengths[-1]:,} after the last"
             lines += [f"live pieces: {live}", f"corpus: {length}"]
         if self.pruned:
-            lines.append(f"dropped as dead: {_many(len(self.pruned), 'piece')}")
+            lines.append(f"dropped as dead: {many(len(self.pruned), 'piece')}")
         if self.passed_over:
             lines.append(
-                f"passed over: {_many(len(self.passed_over), 'pair')} (too long, or a piece already)"
+                f"passed over: {many(len(self.passed_over), 'pair')} (too long, or a piece already)"
             )
         return "\n".join(lines)
 
     def _stop_in_words(self) -> str:
         if self.stop == "num-merges":
-            return f"the {_many(len(self), 'merge')} asked for are made"
+            return f"the {many(len(self), 'merge')} asked for are made"
         if self.stop == "vocab-size":
             size = self.config.vocab_size
             return (
                 "the vocabulary is full"
                 if size is None
-                else (f"the vocabulary has {_many(size, 'piece')}")
+                else (f"the vocabulary has {many(size, 'piece')}")
             )
         if self.stop == "min-pair-count":
             least = self.config.min_pair_count
-            return f"every pair that is left occurs fewer than {_many(least, 'time')}"
+            return f"every pair that is left occurs fewer than {many(least, 'time')}"
         if self.stop == "no-pair":
             return "no pair is left to merge"
-        return f"interrupted after {_many(len(self), 'merge')}; those made so far are complete"
+        return f"interrupted after {many(len(self), 'merge')}; those made so far are complete"
 
     def truncated(self, num_merges: int, *, pruned: Iterable[str] = ()) -> TrainingLog:
         """The log as if training had stopped after fewer merges.
@@ -235,7 +235,7 @@ class TrainingLog:
         Raises:
             ConfigError: more merges than there are, or fewer than none.
         """
-        _check_number("num_merges", num_merges, 0, len(self))
+        check_number("num_merges", num_merges, 0, len(self))
         if num_merges == len(self):
             return self
         return dataclasses.replace(
@@ -248,6 +248,13 @@ class TrainingLog:
             pruned=tuple(pruned),
             trace=None,
         )
+
+    def texts(self) -> str:
+        """All texts of the log, joined: what a file has to be able to hold."""
+        marker = self.config.marker
+        assert isinstance(marker, Marker)  # a BPE makes it one
+        texts = [self.config.unknown, marker.text, *self.pruned, *chain(*self.passed_over)]
+        return "".join(filter(None, texts))
 
     def to_dict(self) -> dict[str, Any]:
         """The log as plain data, as files hold it: lists, texts and numbers; no trace, no report."""
@@ -273,12 +280,12 @@ class TrainingLog:
         >>> TrainingLog.from_dict(log.to_dict()) == log
         True
         """
-        _check_fields("", data, ("config", *_SAVED))
+        check_fields("", data, ("config", *_SAVED))
         config = data["config"]
         if isinstance(config, Mapping) and config.get("type") != "bpe":
-            raise ConfigError(f"config.type is {_shown(config.get('type'))}; expected 'bpe'")
-        _check_fields("config", config, _CONFIG_FIELDS)
-        _check_fields("config.marker", config["marker"], _MARKER_FIELDS)
+            raise ConfigError(f"config.type is {shown(config.get('type'))}; expected 'bpe'")
+        check_fields("config", config, _CONFIG_FIELDS)
+        check_fields("config.marker", config["marker"], _MARKER_FIELDS)
         return cls(config=BPE.from_dict(config), **{name: data[name] for name in _SAVED})
 
 
@@ -321,59 +328,3 @@ class _Steps(Sequence[MergeStep]):
             live=log.live[rank],
             corpus_length=log._lengths[rank],
         )
-
-
-def _many(number: int, noun: str) -> str:
-    """1 and "word" -> "1 word"; 32000 -> "32,000 words"."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
-def _is_list(value: object) -> bool:
-    return isinstance(value, (list, tuple))
-
-
-def _check_fields(place: str, value: object, names: Sequence[str]) -> None:
-    """All of the fields and no other: a default that fills a gap may not be the one that was meant."""
-    if not isinstance(value, Mapping):
-        raise ConfigError(f"{place or 'the log'} is {_shown(value)}; expected an object")
-    for name in names:
-        if name not in value:
-            raise ConfigError(f"{place}{place and '.'}{name} is missing")
-    for name in value:
-        if name not in names:
-            raise ConfigError(
-                f"{_shown(name)} is no field of {place or 'the log'}; expected {', '.join(names)}"
-            )
-
-
-def _check_number(name: str, value: object, least: int, most: int) -> None:
-    if type(value) is not int or not least <= value <= most:
-        raise ConfigError(
-            f"{name} is {_shown(value)}; expected a whole number from {least} to {most}"
-        )
-
-
-def _check_numbers(name: str, values: tuple[int, ...], least: int, most: int) -> None:
-    # One pass in C for the usual case; the slow look is only for the message.
-    if set(map(type, values)) <= {int} and (
-        not values or (min(values) >= least and max(values) <= most)
-    ):
-        return
-    for i, value in enumerate(values):
-        _check_number(f"{name}[{i}]", value, least, most)
-
-
-def _check_texts(name: str, values: tuple[str, ...]) -> None:
-    for i, value in enumerate(values):
-        if not isinstance(value, str):
-            raise ConfigError(f"{name}[{i}] is {_shown(value)}; expected a text")
-
-
-def _shown(value: object) -> str:
-    """A value for a message, never longer than a line."""
-    if isinstance(value, int) and value.bit_length() > 256:
-        return "a number of more than 256 bits"
-    if isinstance(value, (list, tuple, dict)):
-        return f"a {type(value).__name__} of {len(value)}"
-    text = repr(value)
-    return text if len(text) <= 80 else text[:77] + "..."

@@ -21,38 +21,24 @@ one are read.
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
-from typing import Any, cast
+from typing import Any
 
 from jogak.errors import ConfigError
-from jogak.formats import bytelevel
 from jogak.formats.checked import Node, fault, is_unicode, parse
 from jogak.formats.family import Format, Loaded, Peek, Probe
 from jogak.formats.files import PathLike, read_bytes, write_atomically
-from jogak.formats.vocabulary import product
-from jogak.spec import (
-    BPEModel,
-    Marker,
-    Pretokenizer,
-    Spec,
-    pretokenizer_from_dict,
-    resolve_pretokenizer,
-)
-from jogak.training import TrainingLog
+from jogak.formats.native.models import model_from_node, model_to_dict
+from jogak.spec import Pretokenizer, Spec, pretokenizer_from_dict, resolve_pretokenizer
+from jogak.training import Log, log_from_dict
 
 __all__ = ["VERSION", "dumps", "read", "spec_from_dict", "spec_to_dict", "write"]
 
 #: The newest version of the format: the one that is written.
 VERSION = 1
 
-_MODEL_FIELDS = (
-    "type", "pieces", "merges", "marker", "mark_words", "alphabet", "byte_fallback", "unknown",
-    "fuse_unknown", "strategy", "whole_word",
-)  # fmt: skip
 _OPTIONS_OF_STAGE = {"digits": ("group",), "regex": ("pattern", "matches")}
 
 
@@ -76,7 +62,7 @@ def read(source: PathLike | bytes) -> Loaded:
 
 
 def write(
-    path: PathLike, spec: Spec, training: TrainingLog | None = None, probes: Iterable[Probe] = ()
+    path: PathLike, spec: Spec, training: Log | None = None, probes: Iterable[Probe] = ()
 ) -> None:
     """Write a native file, wholly or not at all.
 
@@ -88,12 +74,13 @@ def write(
     write_atomically(path, dumps(spec, training, probes))
 
 
-def dumps(spec: Spec, training: TrainingLog | None = None, probes: Iterable[Probe] = ()) -> bytes:
+def dumps(spec: Spec, training: Log | None = None, probes: Iterable[Probe] = ()) -> bytes:
     """The bytes of a native file.
 
     Raises:
         ConfigError: as `write`.
 
+    >>> from jogak.spec import BPEModel
     >>> model = BPEModel(pieces=("a", "b", "ab"), merges=((0, 1),))
     >>> data = dumps(Spec(model=model, pretokenizer=resolve_pretokenizer("none")))
     >>> print(data.decode()[:50])
@@ -154,13 +141,10 @@ def _loaded(root: Node) -> Loaded:
     return Loaded(spec, training, probes, FORMAT.name)
 
 
-def _training(node: Node) -> TrainingLog:
+def _training(node: Node) -> Log:
     with node.blamed():
-        training = TrainingLog.from_dict(node.value)
-    config = training.config
-    assert isinstance(config.marker, Marker)  # a BPE makes it one
-    texts = [config.unknown, config.marker.text, *training.pruned, *chain(*training.passed_over)]
-    if not is_unicode("".join(filter(None, texts))):
+        training = log_from_dict(node.value)
+    if not is_unicode(training.texts()):
         raise node.fault("has a lone surrogate in one of its texts; expected Unicode")
     return training
 
@@ -176,26 +160,13 @@ def _probe(node: Node, size: int) -> Probe:
 def spec_to_dict(spec: Spec) -> dict[str, Any]:
     """A Spec as plain data: dicts, lists, texts, numbers, as the native file holds it.
 
+    >>> from jogak.spec import BPEModel
     >>> model = BPEModel(pieces=("a", "b", "ab"), merges=((0, 1),))
     >>> spec_to_dict(Spec(model=model, pretokenizer=resolve_pretokenizer("none")))["model"]["merges"]
     [0, 1]
     """
-    model = spec.model
-    merges = model.merges
     return {
-        "model": {
-            "type": "bpe",
-            "pieces": list(model.pieces),
-            "merges": None if merges is None else [id_ for pair in merges for id_ in pair],
-            "marker": dataclasses.asdict(model.marker),
-            "mark_words": model.mark_words,
-            "alphabet": model.alphabet,
-            "byte_fallback": model.byte_fallback,
-            "unknown": model.unknown,
-            "fuse_unknown": model.fuse_unknown,
-            "strategy": model.strategy,
-            "whole_word": model.whole_word,
-        },
+        "model": model_to_dict(spec.model),
         "pretokenizer": [stage.to_dict() for stage in spec.pretokenizer],
         "special_tokens": dict(spec.special_tokens),
     }
@@ -217,6 +188,7 @@ def spec_from_dict(
     Raises:
         FormatError: a field that is missing, unknown, or has an impossible value.
 
+    >>> from jogak.spec import BPEModel
     >>> spec = Spec(model=BPEModel(pieces=("a",), merges=()), pretokenizer=resolve_pretokenizer("none"))
     >>> spec_from_dict(spec_to_dict(spec)) == spec
     True
@@ -226,103 +198,13 @@ def spec_from_dict(
 
 def _spec(node: Node) -> Spec:
     model_node, stages_node, special_node = node.fields("model", "pretokenizer", "special_tokens")
-    model = _model(model_node, special_node)
+    model = model_from_node(model_node, special_node)
     stages = [_stage(stage) for stage in stages_node.items()]
     with stages_node.blamed():
         pretokenizer = resolve_pretokenizer(stages)
     special_tokens = _special_tokens(special_node, model.pieces)
     with node.blamed():
         return Spec(model=model, pretokenizer=pretokenizer, special_tokens=special_tokens)
-
-
-def _model(node: Node, special: Node) -> BPEModel:
-    (
-        kind, pieces_node, merges_node, marker_node, mark_words, alphabet, byte_fallback, unknown,
-        fuse_unknown, strategy, whole_word,
-    ) = node.fields(*_MODEL_FIELDS)  # fmt: skip
-    if kind.value != "bpe":
-        raise kind.expected("'bpe'")
-    pieces = tuple(pieces_node.texts_or_nulls())
-    ids = _ids(pieces_node, pieces)
-    marker = _marker(marker_node)
-    if marker.kind == "byte-level":
-        _check_byte_level(pieces_node, ids, special)
-    merges = None
-    if merges_node.value is not None:
-        # Only the merges strategy applies them, so only there must each make a piece.
-        makes_pieces = strategy.value == "merges"
-        merges = _merges(merges_node, pieces, ids, marker if makes_pieces else None)
-    with node.blamed():
-        return BPEModel(
-            pieces=pieces,
-            merges=merges,
-            marker=marker,
-            mark_words=mark_words.flag(),
-            alphabet=cast(Any, alphabet.text()),
-            byte_fallback=byte_fallback.flag(),
-            unknown=None if unknown.value is None else unknown.text(),
-            fuse_unknown=fuse_unknown.flag(),
-            strategy=cast(Any, strategy.text()),
-            whole_word=whole_word.flag(),
-        )
-
-
-def _ids(node: Node, pieces: Sequence[str | None]) -> dict[str, int]:
-    """Text -> id; every text may stand once."""
-    ids = {text: id_ for id_, text in enumerate(pieces) if text is not None}
-    if len(ids) != len(pieces) - pieces.count(None):
-        for id_, text in enumerate(pieces):
-            if text is not None and ids[text] != id_:
-                raise node.child(ids[text], text).fault(
-                    f"is {text!r}, as is {node.place}[{id_}]; expected every text once"
-                )
-    return ids
-
-
-def _check_byte_level(node: Node, ids: Mapping[str, int], special: Node) -> None:
-    """Every piece of a byte-level vocabulary is written in byte characters, special tokens apart."""
-    apart = special.value if isinstance(special.value, dict) else {}
-    foreign = bytelevel.first_foreign(text for text in ids if text not in apart)
-    if foreign is not None:
-        raise node.child(ids[foreign], foreign).expected(
-            "byte-level pieces in GPT-2's printable characters; "
-            "other texts can only be special tokens"
-        )
-
-
-def _merges(
-    node: Node, pieces: Sequence[str | None], ids: Mapping[str, int], marker: Marker | None
-) -> tuple[tuple[int, int], ...]:
-    """The flat list as pairs; with a marker, every pair must make a piece."""
-    flat = node.integers(0, len(pieces) - 1)
-    if len(flat) % 2:
-        raise node.fault(f"has {len(flat)} ids; expected two for each merge")
-    alternating = iter(flat)
-    merges = tuple(zip(alternating, alternating, strict=True))
-    for rank, (left_id, right_id) in enumerate(merges):
-        left, right = pieces[left_id], pieces[right_id]
-        if left is None or right is None:
-            nothing = left_id if left is None else right_id
-            raise node.child(rank, None).fault(
-                f"joins ids {left_id} and {right_id}, but {nothing} stands for nothing; "
-                "expected two pieces"
-            )
-        if marker is not None and product(marker, left, right) not in ids:
-            raise node.child(rank, None).fault(
-                f"joins {left!r} and {right!r}, but {product(marker, left, right)!r} is no piece; "
-                "expected it among the pieces"
-            )
-    return merges
-
-
-def _marker(node: Node) -> Marker:
-    kind, text, symbol = node.fields("kind", "text", "symbol")
-    with node.blamed():
-        return Marker(
-            cast(Any, kind.text()),
-            None if text.value is None else text.text(),
-            None if symbol.value is None else cast(Any, symbol.text()),
-        )
 
 
 def _stage(node: Node) -> Pretokenizer:

@@ -1,8 +1,7 @@
-//! Training, for Python: words and a config in, pieces and merges out.
+//! Training BPE: words and a config in, pieces and merges out.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use jogak::count::{Inventory, Order};
 
@@ -15,10 +14,8 @@ use pyo3::types::PyDict;
 
 use crate::counts::Counts;
 use crate::errors::{raise, to_py};
-use crate::tokenizer::{Options, marker};
-
-/// How often Python is asked for signals and told of progress.
-const TICK: Duration = Duration::from_millis(80);
+use crate::models::{Options, marker};
+use crate::train::Reporter;
 
 /// Trains BPE on `counts`. `config` is `BPE` as a dict, flattened; `other_pieces` are the texts of
 /// special tokens and byte pieces. `consume` leaves `counts` without words, so that their memory is
@@ -41,9 +38,7 @@ pub(crate) fn train_bpe<'py>(
     let config = parse(config, other_pieces)?;
     let bytes = config.bytes;
     let mut watcher = Watcher {
-        progress,
-        last: Instant::now(),
-        failure: None,
+        reporter: Reporter::new(progress),
         trace: Trace {
             bytes: config.bytes,
             merges: trace,
@@ -69,9 +64,7 @@ pub(crate) fn train_bpe<'py>(
             corpus.train(&config, watching)
         })
         .map_err(to_py)?;
-    if let Some(failure) = watcher.failure {
-        return Err(failure);
-    }
+    watcher.reporter.check()?;
     result(py, &trained, bytes, watcher.trace.records)
 }
 
@@ -156,10 +149,7 @@ fn parse(config: &Bound<'_, PyDict>, other_pieces: Vec<String>) -> PyResult<BpeC
 
 /// Watches training on behalf of Python.
 struct Watcher {
-    progress: Option<Py<PyAny>>,
-    last: Instant,
-    /// What a callback raised; training then ends.
-    failure: Option<PyErr>,
+    reporter: Reporter,
     trace: Trace,
 }
 
@@ -173,24 +163,7 @@ impl TrainObserver for Watcher {
     }
 
     fn progress(&mut self, done: usize, goal: Option<usize>) -> ControlFlow<()> {
-        if self.last.elapsed() < TICK && Some(done) != goal {
-            return ControlFlow::Continue(());
-        }
-        self.last = Instant::now();
-        Python::attach(|py| {
-            if py.check_signals().is_err() {
-                return ControlFlow::Break(());
-            }
-            if let Some(progress) = &self.progress
-                && let Err(error) = progress.call1(py, (done, goal))
-            {
-                if !error.is_instance_of::<pyo3::exceptions::PyKeyboardInterrupt>(py) {
-                    self.failure = Some(error);
-                }
-                return ControlFlow::Break(());
-            }
-            ControlFlow::Continue(())
-        })
+        self.reporter.tick(done, goal)
     }
 }
 

@@ -1,0 +1,54 @@
+//! Training, for Python: one file for each family.
+
+mod bpe;
+
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use pyo3::prelude::*;
+
+pub(crate) use bpe::train_bpe;
+
+/// How often Python is asked for signals and told of progress.
+const TICK: Duration = Duration::from_millis(80);
+
+/// Tells Python how far a training is, and asks it now and then whether to go on.
+struct Reporter {
+    progress: Option<Py<PyAny>>,
+    last: Instant,
+    /// What a callback raised; training then ends.
+    failure: Option<PyErr>,
+}
+
+impl Reporter {
+    fn new(progress: Option<Py<PyAny>>) -> Self {
+        Self { progress, last: Instant::now(), failure: None }
+    }
+
+    /// `done` of `goal` steps are made. Breaks on Ctrl-C and if the callback raises.
+    fn tick(&mut self, done: usize, goal: Option<usize>) -> ControlFlow<()> {
+        if self.last.elapsed() < TICK && Some(done) != goal {
+            return ControlFlow::Continue(());
+        }
+        self.last = Instant::now();
+        Python::attach(|py| {
+            if py.check_signals().is_err() {
+                return ControlFlow::Break(());
+            }
+            if let Some(progress) = &self.progress
+                && let Err(error) = progress.call1(py, (done, goal))
+            {
+                if !error.is_instance_of::<pyo3::exceptions::PyKeyboardInterrupt>(py) {
+                    self.failure = Some(error);
+                }
+                return ControlFlow::Break(());
+            }
+            ControlFlow::Continue(())
+        })
+    }
+
+    /// What the callback raised, raised again.
+    fn check(self) -> PyResult<()> {
+        self.failure.map_or(Ok(()), Err)
+    }
+}

@@ -1,0 +1,105 @@
+"""The ``model`` section of a BPE tokenizer."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from jogak.formats import bytelevel
+from jogak.formats.checked import Node
+from jogak.formats.native.parts import marker_from_node, piece_ids
+from jogak.formats.vocabulary import product
+from jogak.spec import BPEModel, Marker
+
+__all__ = ["from_node", "to_dict"]
+
+_FIELDS = (
+    "type", "pieces", "merges", "marker", "mark_words", "alphabet", "byte_fallback", "unknown",
+    "fuse_unknown", "strategy", "whole_word",
+)  # fmt: skip
+
+
+def to_dict(model: BPEModel) -> dict[str, Any]:
+    """The model as the section holds it."""
+    merges = model.merges
+    return {
+        "type": "bpe",
+        "pieces": list(model.pieces),
+        "merges": None if merges is None else [id_ for pair in merges for id_ in pair],
+        "marker": dataclasses.asdict(model.marker),
+        "mark_words": model.mark_words,
+        "alphabet": model.alphabet,
+        "byte_fallback": model.byte_fallback,
+        "unknown": model.unknown,
+        "fuse_unknown": model.fuse_unknown,
+        "strategy": model.strategy,
+        "whole_word": model.whole_word,
+    }
+
+
+def from_node(node: Node, special: Node) -> BPEModel:
+    """The section as a model, checked field by field."""
+    (
+        _, pieces_node, merges_node, marker_node, mark_words, alphabet, byte_fallback, unknown,
+        fuse_unknown, strategy, whole_word,
+    ) = node.fields(*_FIELDS)  # fmt: skip
+    pieces = tuple(pieces_node.texts_or_nulls())
+    ids = piece_ids(pieces_node, pieces)
+    marker = marker_from_node(marker_node)
+    if marker.kind == "byte-level":
+        _check_byte_level(pieces_node, ids, special)
+    merges = None
+    if merges_node.value is not None:
+        # Only the merges strategy applies them, so only there must each make a piece.
+        makes_pieces = strategy.value == "merges"
+        merges = _merges(merges_node, pieces, ids, marker if makes_pieces else None)
+    with node.blamed():
+        return BPEModel(
+            pieces=pieces,
+            merges=merges,
+            marker=marker,
+            mark_words=mark_words.flag(),
+            alphabet=cast(Any, alphabet.text()),
+            byte_fallback=byte_fallback.flag(),
+            unknown=None if unknown.value is None else unknown.text(),
+            fuse_unknown=fuse_unknown.flag(),
+            strategy=cast(Any, strategy.text()),
+            whole_word=whole_word.flag(),
+        )
+
+
+def _check_byte_level(node: Node, ids: Mapping[str, int], special: Node) -> None:
+    """Every piece of a byte-level vocabulary is written in byte characters, special tokens apart."""
+    apart = special.value if isinstance(special.value, dict) else {}
+    foreign = bytelevel.first_foreign(text for text in ids if text not in apart)
+    if foreign is not None:
+        raise node.child(ids[foreign], foreign).expected(
+            "byte-level pieces in GPT-2's printable characters; "
+            "other texts can only be special tokens"
+        )
+
+
+def _merges(
+    node: Node, pieces: Sequence[str | None], ids: Mapping[str, int], marker: Marker | None
+) -> tuple[tuple[int, int], ...]:
+    """The flat list as pairs; with a marker, every pair must make a piece."""
+    flat = node.integers(0, len(pieces) - 1)
+    if len(flat) % 2:
+        raise node.fault(f"has {len(flat)} ids; expected two for each merge")
+    alternating = iter(flat)
+    merges = tuple(zip(alternating, alternating, strict=True))
+    for rank, (left_id, right_id) in enumerate(merges):
+        left, right = pieces[left_id], pieces[right_id]
+        if left is None or right is None:
+            nothing = left_id if left is None else right_id
+            raise node.child(rank, None).fault(
+                f"joins ids {left_id} and {right_id}, but {nothing} stands for nothing; "
+                "expected two pieces"
+            )
+        if marker is not None and product(marker, left, right) not in ids:
+            raise node.child(rank, None).fault(
+                f"joins {left!r} and {right!r}, but {product(marker, left, right)!r} is no piece; "
+                "expected it among the pieces"
+            )
+    return merges

@@ -1,0 +1,28 @@
+"""The ``model`` section: one module for each family, found by the field ``type``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jogak.formats.checked import Node
+from jogak.formats.native import bpe
+from jogak.spec import Model
+
+__all__ = ["model_from_node", "model_to_dict"]
+
+
+def model_to_dict(model: Model) -> dict[str, Any]:
+    """A model as plain data."""
+    return bpe.to_dict(model)
+
+
+def model_from_node(node: Node, special: Node) -> Model:
+    """The way back, checked field by field; ``special`` is the section of special tokens.
+
+    Raises:
+        FormatError: a field that is missing, unknown, or has an impossible value.
+    """
+    kind = node.field("type")
+    if kind.value == "bpe":
+        return bpe.from_node(node, special)
+    raise kind.expected("'bpe'")

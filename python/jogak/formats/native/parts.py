@@ -1,0 +1,34 @@
+"""Parts of a model section that several families have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+from jogak.formats.checked import Node
+from jogak.spec import Marker
+
+__all__ = ["marker_from_node", "piece_ids"]
+
+
+def piece_ids(node: Node, pieces: Sequence[str | None]) -> dict[str, int]:
+    """Text -> id; every text may stand once."""
+    ids = {text: id_ for id_, text in enumerate(pieces) if text is not None}
+    if len(ids) != len(pieces) - pieces.count(None):
+        for id_, text in enumerate(pieces):
+            if text is not None and ids[text] != id_:
+                raise node.child(ids[text], text).fault(
+                    f"is {text!r}, as is {node.place}[{id_}]; expected every text once"
+                )
+    return ids
+
+
+def marker_from_node(node: Node) -> Marker:
+    """The object of a marker, all fields given."""
+    kind, text, symbol = node.fields("kind", "text", "symbol")
+    with node.blamed():
+        return Marker(
+            cast(Any, kind.text()),
+            None if text.value is None else text.text(),
+            None if symbol.value is None else cast(Any, symbol.text()),
+        )

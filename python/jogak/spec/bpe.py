@@ -1,0 +1,208 @@
+"""Byte pair encoding: how to train it (`BPE`), and what came out (`BPEModel`)."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
+
+from jogak.errors import ConfigError
+from jogak.spec.checks import at_least, flag, one_of, share, unique_pieces, unknown_text
+from jogak.spec.markers import Marker, MarkerKind
+
+__all__ = ["BPE", "Alphabet", "BPEModel", "Strategy", "Ties"]
+
+Ties: TypeAlias = Literal["first-seen", "lexicographic", "lowest-id", "greatest", "sentencepiece"]
+Strategy: TypeAlias = Literal["merges", "longest-match", "longest-first"]
+Alphabet: TypeAlias = Literal["bytes", "chars"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BPE:
+    """How to train byte pair encoding (Gage 1994; Sennrich et al. 2016; Radford et al. 2019).
+
+    Training starts from words cut into symbols and repeats: take the pair of neighbours with the
+    largest count, make it a piece, replace it everywhere, left to right without overlap.
+
+    Args:
+        vocab_size: stop when the vocabulary (special tokens, base alphabet, merges) has this many
+            pieces.
+        num_merges: stop after this many merges. Without either, training goes on until
+            ``min_pair_count`` or until no pair is left.
+        marker: the border of words, a name or a `Marker` (see there). ``"byte-level"`` by default.
+        ties: which of several pairs with the largest count is taken:
+            ``"first-seen"`` (occurs first, reading the words in inventory order),
+            ``"lexicographic"`` (smaller left text, then right text), ``"lowest-id"`` (smaller left
+            id, then right id: HF tokenizers), ``"greatest"`` (greater left text, then right text:
+            subword-nmt), ``"sentencepiece"`` (fewer characters, then smaller text).
+        min_pair_count: stop when the largest count is below this; 2 stops when the best pair occurs
+            once.
+        alphabet_size: keep only this many of the most frequent characters (ties: smaller code
+            point).
+        character_coverage: keep only the most frequent characters that together make up this share
+            of the text, above 0 and up to 1.
+        byte_fallback: add the 256 pieces ``<0x00>`` to ``<0xFF>``, which stand for the bytes of
+            characters outside the alphabet.
+        max_piece_length: no piece longer than this, in characters (bytes for byte-level), markers
+            not counted.
+        strategy: how the tokenizer will encode: ``"merges"``, ``"longest-match"`` or
+            ``"longest-first"``.
+        prune_dead: drop the pieces that died in training and that encoding does not need; what was
+            dropped stands in `TrainingLog.pruned`. The ``merges`` strategy needs every piece on the
+            way to another one, so it has nothing to drop.
+        unknown: the text of the piece that stands for what nothing covers; None makes such texts an
+            error. Not used with byte-level and byte fallback, where nothing is unknown. If it is
+            not among the ``special_tokens``, it gets the id behind all others and is not counted in
+            ``vocab_size``.
+        fuse_unknown: one unknown piece for a run of unknown characters rather than one for each.
+
+    Raises:
+        ConfigError: a value that cannot be, or options that contradict each other.
+
+    >>> BPE(num_merges=10, marker="suffix", ties="first-seen").marker
+    Marker(kind='suffix', text='</w>', symbol='own')
+    """
+
+    vocab_size: int | None = None
+    num_merges: int | None = None
+    marker: Marker | MarkerKind = "byte-level"
+    ties: Ties = "lowest-id"
+    min_pair_count: int = 2
+    alphabet_size: int | None = None
+    character_coverage: float | None = None
+    byte_fallback: bool = False
+    max_piece_length: int | None = None
+    strategy: Strategy = "merges"
+    prune_dead: bool = False
+    unknown: str | None = "<unk>"
+    fuse_unknown: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.marker, Marker):
+            object.__setattr__(self, "marker", Marker(self.marker))
+        at_least("vocab_size", self.vocab_size, 1)
+        at_least("num_merges", self.num_merges, 0)
+        if self.min_pair_count is None:
+            raise ConfigError("min_pair_count is None; expected a whole number, 1 for no limit")
+        at_least("min_pair_count", self.min_pair_count, 1)
+        at_least("alphabet_size", self.alphabet_size, 1)
+        at_least("max_piece_length", self.max_piece_length, 1)
+        one_of("ties", self.ties, get_args(Ties))
+        one_of("strategy", self.strategy, get_args(Strategy))
+        for option in ("byte_fallback", "prune_dead", "fuse_unknown"):
+            flag(option, getattr(self, option))
+        share("character_coverage", self.character_coverage)
+        if self.alphabet_size is not None and self.character_coverage is not None:
+            raise ConfigError(
+                "alphabet_size and character_coverage both limit the alphabet; give one of them"
+            )
+        unknown_text(self.unknown)
+        assert isinstance(self.marker, Marker)
+        if self.byte_fallback and self.marker.symbol == "joined":
+            raise ConfigError(
+                f"byte_fallback does not go with marker {self.marker.kind!r} where it is glued to "
+                "characters: once a character is bytes, nobody can tell whether it had the mark; "
+                "choose 'prefix', 'none', or a suffix with symbol='own'"
+            )
+        if self.alphabet == "bytes":
+            for option in ("alphabet_size", "character_coverage"):
+                if getattr(self, option) is not None:
+                    raise ConfigError(
+                        f"{option} limits an alphabet of characters, but the marker is byte-level, "
+                        "whose alphabet is always the 256 bytes; leave it out, or choose another marker"
+                    )
+            if self.byte_fallback:
+                raise ConfigError(
+                    "byte_fallback is for alphabets of characters; byte-level has all bytes already"
+                )
+
+    @property
+    def alphabet(self) -> Alphabet:
+        """``"bytes"`` with the byte-level marker, else ``"chars"``."""
+        assert isinstance(self.marker, Marker)
+        return "bytes" if self.marker.kind == "byte-level" else "chars"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The config as plain data, as files hold it."""
+        return {"type": "bpe", **dataclasses.asdict(self)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> BPE:
+        """The way back from `to_dict`.
+
+        Raises:
+            ConfigError: an unknown option or an impossible value.
+
+        >>> BPE.from_dict(BPE(vocab_size=300).to_dict()) == BPE(vocab_size=300)
+        True
+        """
+        options = dict(data)
+        options.pop("type", None)
+        try:
+            if isinstance(options.get("marker"), Mapping):
+                options["marker"] = Marker(**options["marker"])
+            return cls(**options)
+        except TypeError as error:
+            raise ConfigError(f"BPE: {error}") from None
+
+
+@dataclass(frozen=True, kw_only=True)
+class BPEModel:
+    """A BPE vocabulary, and how words are cut with it.
+
+    Args:
+        pieces: the text of every id; None where an id stands for nothing. Byte-level pieces are
+            written in GPT-2's printable characters (``Ġ`` is a space). Special tokens are among
+            them, as their plain text.
+        merges: pairs of ids, best first; the product is the piece of the joined text. None means
+            that the ids are the ranks: any two neighbours whose joined text is a piece may merge,
+            the lowest product id first (tiktoken's files).
+        marker: the border of words.
+        mark_words: whether encoding writes the marker (False where the pre-tokenizer did:
+            metaspace).
+        alphabet: ``"bytes"`` or ``"chars"``.
+        byte_fallback: unknown characters become ``<0x..>`` pieces.
+        unknown: text of the unknown piece, or None.
+        fuse_unknown: one unknown piece for a run of unknown characters.
+        strategy: ``"merges"``, ``"longest-match"`` or ``"longest-first"``.
+        whole_word: a word that is a piece is taken as it is, even where merges do not build it
+            (tiktoken's way).
+    """
+
+    family: ClassVar[str] = "bpe"
+
+    pieces: tuple[str | None, ...]
+    merges: tuple[tuple[int, int], ...] | None
+    marker: Marker = field(default_factory=Marker)
+    mark_words: bool = True
+    alphabet: Alphabet = "chars"
+    byte_fallback: bool = False
+    unknown: str | None = None
+    fuse_unknown: bool = False
+    strategy: Strategy = "merges"
+    whole_word: bool = False
+
+    def __post_init__(self) -> None:
+        one_of("alphabet", self.alphabet, get_args(Alphabet))
+        one_of("strategy", self.strategy, get_args(Strategy))
+        if (self.alphabet == "bytes") != (self.marker.kind == "byte-level"):
+            raise ConfigError(
+                f"alphabet {self.alphabet!r} does not go with marker {self.marker.kind!r}; "
+                "bytes go with byte-level, characters with all others"
+            )
+        size = len(self.pieces)
+        for rank, (left, right) in enumerate(self.merges or ()):
+            if not (0 <= left < size and 0 <= right < size):
+                raise ConfigError(
+                    f"merge {rank} joins ids {left} and {right}; expected ids below {size}"
+                )
+        texts = unique_pieces(self.pieces)
+        if self.unknown is not None and self.unknown not in texts:
+            raise ConfigError(f"the unknown piece {self.unknown!r} is not among the pieces; add it")
+
+    def to_core(self) -> dict[str, Any]:
+        """The model as the core takes it: one flat dict."""
+        options = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        marker: Marker = options.pop("marker")
+        return {"type": self.family, **options, **marker.to_core()}

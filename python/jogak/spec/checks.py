@@ -1,0 +1,61 @@
+"""Checks that all parts of a spec share. Each raises `ConfigError` with what was found and expected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from jogak.errors import ConfigError
+
+__all__ = ["at_least", "flag", "one_of", "share", "unique_pieces", "unknown_text"]
+
+
+def one_of(option: str, value: object, allowed: Iterable[object]) -> None:
+    """`value` is one of `allowed`."""
+    choices = list(allowed)
+    if value not in choices:
+        names = ", ".join(repr(choice) for choice in choices)
+        raise ConfigError(f"{option} is {value!r}; expected one of {names}")
+
+
+def at_least(option: str, value: int | None, least: int) -> None:
+    """`value` is a whole number, `least` or more, or None."""
+    if value is None:
+        return
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ConfigError(f"{option} is {value!r}; expected a whole number or None")
+    if value < least:
+        raise ConfigError(f"{option} is {value}; expected at least {least}")
+
+
+def flag(option: str, value: object) -> None:
+    """`value` is True or False."""
+    if not isinstance(value, bool):
+        raise ConfigError(f"{option} is {value!r}; expected True or False")
+
+
+def share(option: str, value: float | None) -> None:
+    """`value` is a number above 0 and up to 1, or None."""
+    if value is None:
+        return
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0.0 < value <= 1.0:
+        raise ConfigError(f"{option} is {value!r}; expected a number above 0 and up to 1")
+
+
+def unknown_text(value: str | None) -> None:
+    """The text of an unknown piece, or None."""
+    if value is not None and not (isinstance(value, str) and value):
+        raise ConfigError(
+            f"unknown is {value!r}; expected a text that is not empty, or None for none"
+        )
+
+
+def unique_pieces(pieces: Sequence[str | None]) -> set[str]:
+    """The texts of all pieces, of which none may stand twice."""
+    texts = [piece for piece in pieces if piece is not None]
+    known = set(texts)
+    if len(known) != len(texts):
+        seen: set[str] = set()
+        double = next(text for text in texts if text in seen or seen.add(text))  # type: ignore[func-returns-value]
+        ids = [i for i, piece in enumerate(pieces) if piece == double]
+        raise ConfigError(f"piece {double!r} stands at ids {ids}; every text can have one id only")
+    return known
