@@ -2,14 +2,17 @@
 //!
 //! Rule: sees one word at a time. No I/O; randomness only from a seed passed in.
 
+mod automaton;
 pub mod bpe;
 pub(crate) mod cuts;
 mod greedy;
 mod merge;
 mod pairs;
+pub mod wordpiece;
 
 pub use bpe::{Bpe, BpeParts, Strategy};
 pub use merge::Merger;
+pub use wordpiece::{WordPiece, WordPieceParts};
 
 use crate::error::Result;
 use crate::random::SplitMix64;
@@ -50,6 +53,8 @@ pub struct Way {
 pub struct Scratch {
     /// For BPE.
     pub(crate) merger: Merger,
+    /// For WordPiece: the pieces of a word that may yet turn out to be unknown.
+    pub(crate) found: Vec<u32>,
 }
 
 /// The models, as a closed set.
@@ -57,6 +62,8 @@ pub struct Scratch {
 pub enum Model {
     /// Byte pair encoding and the greedy ways over its pieces.
     Bpe(Bpe),
+    /// Longest match, and the whole word or nothing.
+    WordPiece(WordPiece),
 }
 
 impl Model {
@@ -74,6 +81,9 @@ impl Model {
     ) -> Result<()> {
         match self {
             Model::Bpe(bpe) => bpe.word(word, way, &mut scratch.merger, sink, observer),
+            Model::WordPiece(wordpiece) => {
+                wordpiece.word(word, way.keep_uncovered, &mut scratch.found, sink, observer)
+            }
         }
     }
 
@@ -81,6 +91,7 @@ impl Model {
     pub fn vocab(&self) -> &Vocab {
         match self {
             Model::Bpe(bpe) => bpe.vocab(),
+            Model::WordPiece(wordpiece) => wordpiece.vocab(),
         }
     }
 
@@ -88,6 +99,7 @@ impl Model {
     pub fn bpe(&self) -> Option<&Bpe> {
         match self {
             Model::Bpe(bpe) => Some(bpe),
+            Model::WordPiece(_) => None,
         }
     }
 
@@ -96,6 +108,7 @@ impl Model {
     pub(crate) fn takes_whole_words(&self) -> bool {
         match self {
             Model::Bpe(bpe) => bpe.whole_word(),
+            Model::WordPiece(wordpiece) => wordpiece.takes_whole_words(),
         }
     }
 
@@ -103,6 +116,7 @@ impl Model {
     pub(crate) fn cuts(&self) -> Option<&cuts::Cuts> {
         match self {
             Model::Bpe(bpe) => bpe.cuts(),
+            Model::WordPiece(_) => None,
         }
     }
 
@@ -110,6 +124,8 @@ impl Model {
     pub(crate) fn is_own(&self, strategy: Option<Strategy>) -> bool {
         match self {
             Model::Bpe(bpe) => strategy.is_none_or(|strategy| strategy == bpe.strategy()),
+            // There is but one way, whatever is asked for.
+            Model::WordPiece(_) => true,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The loop body of WordPiece training: which pair is best, and what changes when it is merged.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use super::rows::Rows;
 use super::score::Rank;
@@ -19,18 +19,8 @@ pub(super) struct Pieces {
     pub(super) texts: Vec<Vec<u8>>,
     /// Slots that a piece spans: symbols of the alphabet, own markers included.
     pub(super) widths: Vec<u32>,
-    /// Text -> id; None for the text of a piece outside of training.
-    ids: FxHashMap<Vec<u8>, Option<u32>>,
-    /// Where the merged symbols of a piece were written, ascending; some go stale.
-    places: Vec<Vec<u32>>,
-}
-
-/// What a pair may become.
-enum Product {
-    New,
-    Existing(u32),
-    /// Nothing: too long, a special token, or the text of a piece of another width.
-    Nothing,
+    /// All texts that exist, other pieces included.
+    taken: FxHashSet<Vec<u8>>,
 }
 
 /// Training under way.
@@ -49,6 +39,8 @@ pub(super) struct Learner<'a> {
     passed: FxHashSet<(u32, u32)>,
     left: Neighbours,
     right: Neighbours,
+    /// The positions of the last merge.
+    places: Vec<u32>,
 }
 
 /// How far the threshold is lowered when no kept pair is left.
@@ -59,12 +51,9 @@ const PAIRS_PER_MERGE: u64 = 150;
 impl<'a> Learner<'a> {
     pub(super) fn new(corpus: Corpus, config: &'a WordPieceConfig, goal: Option<usize>) -> Self {
         let Corpus { alphabet, arena, length, .. } = corpus;
-        let others = config.other_pieces.iter().map(|text| (text.clone(), None));
-        let alphabet_ids = alphabet.texts.iter().cloned().zip((0..).map(Some));
         let pieces = Pieces {
-            ids: others.chain(alphabet_ids).collect(),
+            taken: config.other_pieces.iter().chain(&alphabet.texts).cloned().collect(),
             widths: vec![1; alphabet.len()],
-            places: vec![Vec::new(); alphabet.len()],
             texts: alphabet.texts,
         };
         let mut occurrences = vec![0; pieces.texts.len()];
@@ -86,10 +75,12 @@ impl<'a> Learner<'a> {
             passed: FxHashSet::default(),
             left: Neighbours::default(),
             right: Neighbours::default(),
+            places: Vec::new(),
         };
         learner.threshold = learner.last_floor();
         // Where rare pairs may go before frequent ones, all that may be merged are kept.
-        let frequent_first = config.min_pair_count.is_none() || config.criterion == Criterion::Count;
+        let frequent_first =
+            config.min_pair_count.is_none() || config.criterion == Criterion::Count;
         if let Some(goal) = goal.filter(|_| frequent_first) {
             let guess = length / (goal as u64 + 1) / PAIRS_PER_MERGE;
             // A power of two, so that no band is kept in part.
@@ -137,26 +128,19 @@ impl<'a> Learner<'a> {
                 continue;
             };
             let (left, right) = self.pairs.get(number).ids;
-            let count = self.pairs.get(number).count;
-            let (id, new) = match self.product((left, right)) {
-                Product::New => (self.pieces.texts.len() as u32, true),
-                Product::Existing(id) => (id, false),
-                Product::Nothing => {
-                    self.passed_over.push((left, right));
-                    self.passed.insert((left, right));
-                    self.pairs.remove(number);
-                    self.rows.remove(number, (left, right));
-                    let rank = ranker(self.config, &self.occurrences);
-                    self.rows.pass_over(left, &self.pairs, rank);
-                    continue;
-                }
-            };
+            if !self.may_merge((left, right)) {
+                self.passed_over.push((left, right));
+                self.passed.insert((left, right));
+                self.pairs.remove(number);
+                let rank = ranker(self.config, &self.occurrences);
+                self.rows.look(left, &self.pairs, &rank);
+                continue;
+            }
             let merge = WordPieceMerge {
                 left,
                 right,
-                id,
-                new,
-                count,
+                id: self.pieces.texts.len() as u32,
+                count: self.pairs.get(number).count,
                 left_count: self.occurrences[left as usize],
                 right_count: self.occurrences[right as usize],
                 length: self.length,
@@ -173,61 +157,35 @@ impl<'a> Learner<'a> {
         [&self.pieces.texts[left as usize], right.strip_prefix(mark).unwrap_or(right)].concat()
     }
 
-    fn product(&self, ids: (u32, u32)) -> Product {
+    fn may_merge(&self, ids: (u32, u32)) -> bool {
         let text = self.joined(ids);
         let fits = |longest| self.config.marker.length(&text, false) <= longest;
-        if !self.config.max_piece_length.is_none_or(fits) {
-            return Product::Nothing;
-        }
-        let widths = &self.pieces.widths;
-        match self.pieces.ids.get(&text) {
-            None => Product::New,
-            Some(&Some(id)) if widths[id as usize] == self.width(ids) => Product::Existing(id),
-            Some(_) => Product::Nothing,
-        }
-    }
-
-    fn width(&self, (left, right): (u32, u32)) -> u32 {
-        self.pieces.widths[left as usize] + self.pieces.widths[right as usize]
+        self.config.max_piece_length.is_none_or(fits) && !self.pieces.taken.contains(&text)
     }
 
     /// Replaces the pair everywhere and puts all counts and scores right.
     pub(super) fn apply(&mut self, number: u32, merge: &mut WordPieceMerge) {
         let pair = self.pairs.remove(number);
-        self.rows.remove(number, pair.ids);
-        if merge.new {
-            self.add_piece(merge);
-        }
-        let id = merge.id as usize;
         let live_before = self.alive(merge);
+        self.add_piece(merge);
         merge.replaced = self.replace(&pair.places, merge);
         drop(pair);
         self.occurrences[merge.left as usize] -= merge.replaced;
         self.occurrences[merge.right as usize] -= merge.replaced;
-        self.occurrences[id] += merge.replaced;
+        self.occurrences[merge.id as usize] = merge.replaced;
         self.length -= merge.replaced;
-        merge.live_change = self.alive(merge) - live_before;
+        merge.live_change = 1 + self.alive(merge) - live_before;
         self.lower_old_counts(merge);
-        if !merge.new {
-            // Pairs of this piece that were not kept may reach the threshold now.
-            for number in self.rows.take(merge.id, &self.pairs) {
-                let pair = self.pairs.remove(number);
-                self.rows.remove(number, pair.ids);
-            }
-            let arena = &self.arena;
-            self.pieces.places[id].retain(|&place| arena.slot(place as usize) == merge.id);
-            self.pieces.places[id].sort_unstable();
-        }
-        self.count_pairs_of(merge.id);
+        self.count_new_pairs(merge.id);
         let rank = ranker(self.config, &self.occurrences);
         self.rows.update([merge.left, merge.right, merge.id], &self.pairs, rank);
     }
 
-    /// How many of the pieces of a merge occur.
+    /// How many of the two parts of a merge occur.
     fn alive(&self, merge: &WordPieceMerge) -> i8 {
         let alive = |id: u32| i8::from(self.occurrences[id as usize] > 0);
         let right = if merge.left == merge.right { 0 } else { alive(merge.right) };
-        alive(merge.left) + right + alive(merge.id)
+        alive(merge.left) + right
     }
 
     pub(super) fn live(&self) -> usize {
@@ -236,23 +194,24 @@ impl<'a> Learner<'a> {
 
     fn add_piece(&mut self, merge: &WordPieceMerge) {
         let text = self.joined((merge.left, merge.right));
-        self.pieces.widths.push(self.width((merge.left, merge.right)));
-        self.pieces.ids.insert(text.clone(), Some(merge.id));
+        let widths = &mut self.pieces.widths;
+        widths.push(widths[merge.left as usize] + widths[merge.right as usize]);
+        self.pieces.taken.insert(text.clone());
         self.pieces.texts.push(text);
-        self.pieces.places.push(Vec::new());
         self.occurrences.push(0);
         self.rows.grow(self.occurrences.len());
+        self.left.grow(self.occurrences.len());
+        self.right.grow(self.occurrences.len());
     }
 
     /// Writes the symbol at all places that still hold the pair, and notes in `left` and `right`
     /// which neighbours the pair's own symbols have lost. Returns the weight replaced.
     fn replace(&mut self, places: &[u32], merge: &WordPieceMerge) -> u64 {
-        self.left.grow(self.occurrences.len());
-        self.right.grow(self.occurrences.len());
         let widths = &self.pieces.widths;
         let (left_width, right_width) = (widths[merge.left as usize], widths[merge.right as usize]);
         let width = left_width + right_width;
         let (mut merged, mut weight, mut weight_end) = (0, 0, 0);
+        self.places.clear();
         for &place in places {
             if !self.arena.holds(place, merge.left, left_width, merge.right) {
                 continue;
@@ -261,15 +220,15 @@ impl<'a> Learner<'a> {
                 (weight, weight_end) = self.arena.weight(place);
             }
             self.arena.write(place, left_width, right_width, merge.id);
-            self.pieces.places[merge.id as usize].push(place);
+            self.places.push(place);
             merged += weight;
-            // Pairs with the merged piece itself are counted anew.
+            // A neighbour that is new itself has noted the pair between them.
             let before = self.arena.slot(place as usize - 1);
             if before != merge.id && Arena::is_symbol(before) {
                 self.left.add(before, weight);
             }
             let behind = self.arena.slot((place + width) as usize);
-            if behind != merge.id && Arena::is_symbol(behind) {
+            if Arena::is_symbol(behind) {
                 self.right.add(behind, weight);
             }
         }
@@ -295,13 +254,11 @@ impl<'a> Learner<'a> {
         }
     }
 
-    /// Counts all pairs that `id` is part of, from its places, and keeps those that reach the
-    /// threshold.
-    fn count_pairs_of(&mut self, id: u32) {
-        let places = std::mem::take(&mut self.pieces.places[id as usize]);
+    /// (x, id), (id, y) and (id, id) have come into being; those that reach the threshold are kept.
+    fn count_new_pairs(&mut self, id: u32) {
         let width = self.pieces.widths[id as usize];
         let (mut weight, mut weight_end) = (0, 0);
-        for &place in &places {
+        for &place in &self.places {
             if place >= weight_end {
                 (weight, weight_end) = self.arena.weight(place);
             }
@@ -323,7 +280,7 @@ impl<'a> Learner<'a> {
                 let ids = if is_left { (symbol, id) } else { (id, symbol) };
                 // From here on weights hold the number of a kept pair, plus one.
                 neighbours.weights[index] = 0;
-                if count >= self.threshold && !self.passed.contains(&ids) {
+                if count >= self.threshold {
                     let number = self.pairs.insert(ids, count, Vec::with_capacity(room as usize));
                     self.rows.insert(number, ids);
                     neighbours.weights[index] = u64::from(number) + 1;
@@ -332,7 +289,7 @@ impl<'a> Learner<'a> {
             }
         }
         if any {
-            for &place in &places {
+            for &place in &self.places {
                 let before = self.arena.slot(place as usize - 1);
                 if before != id
                     && Arena::is_symbol(before)
@@ -351,15 +308,13 @@ impl<'a> Learner<'a> {
         }
         self.left.clear();
         self.right.clear();
-        self.pieces.places[id as usize] = places;
     }
 
     /// No pair reaches the last floor: is that because there is none at all that may be merged?
     pub(super) fn why_dry(&self) -> Stop {
         let mut any = false;
         self.arena.for_each_pair(&self.pieces.widths, |_, left, right, _| {
-            let ids = (left, right);
-            any = any || !self.passed(ids) && !matches!(self.product(ids), Product::Nothing);
+            any = any || !self.passed((left, right)) && self.may_merge((left, right));
         });
         if any { Stop::MinPairCount } else { Stop::NoPair }
     }

@@ -15,10 +15,8 @@
 //! pair is left above it. `Criterion::Count` takes the pair with the largest count instead, which is
 //! what HF tokenizers do under the name of WordPiece.
 //!
-//! Unlike in BPE two different pairs may make one text (`a ##bc` and `ab ##c`), and do so often. A
-//! vocabulary of WordPiece has no merges in it, so the second pair is merged too, into the piece that
-//! there is. Only where that piece spans another number of characters (text that looks like a marker)
-//! the pair is passed over; so is one whose text is a special token, or too long.
+//! As in BPE a pair whose joined text already is a piece or a special token, or is too long, is passed
+//! over for good.
 //!
 //! Fast ways:
 //!
@@ -81,10 +79,8 @@ pub struct WordPieceMerge {
     pub left: u32,
     /// Right id.
     pub right: u32,
-    /// The id of the piece they make.
+    /// The id of the new piece.
     pub id: u32,
-    /// Whether the piece is new, rather than one that another merge made before.
-    pub new: bool,
     /// How often the pair occurred (`aaa` has the pair twice).
     pub count: u64,
     /// How often the left part occurred.
@@ -95,7 +91,7 @@ pub struct WordPieceMerge {
     pub length: u64,
     /// How many occurrences were replaced; 0 before the merge is applied.
     pub replaced: u64,
-    /// Change of the number of live pieces, -2 to +1; 0 before the merge is applied.
+    /// Change of the number of live pieces: +1, 0 or -1; 0 before the merge is applied.
     pub live_change: i8,
 }
 
@@ -169,11 +165,10 @@ impl Corpus {
         let initial_live = learner.live();
         let mut merges = Vec::new();
         let stop = loop {
-            let made = learner.pieces.texts.len() - alphabet;
-            if observer.progress(made, goal).is_break() {
+            if observer.progress(merges.len(), goal).is_break() {
                 break Stop::Interrupted;
             }
-            if goal == Some(made) {
+            if goal == Some(merges.len()) {
                 break Stop::VocabSize;
             }
             let Some((number, mut merge)) = learner.best() else {

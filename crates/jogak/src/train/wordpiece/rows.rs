@@ -65,21 +65,6 @@ impl Rows {
         }
     }
 
-    /// The numbers of the pairs that `symbol` is part of, for good.
-    pub(super) fn take(&mut self, symbol: u32, pairs: &Pairs) -> Vec<u32> {
-        let mut numbers = std::mem::take(&mut self.rows[symbol as usize]);
-        numbers.retain(|&number| pairs.get(number).ids.0 == symbol);
-        let column = std::mem::take(&mut self.columns[symbol as usize]);
-        let of_column = |&number: &u32| {
-            let (left, right) = pairs.get(number).ids;
-            right == symbol && left != symbol
-        };
-        numbers.extend(column.into_iter().filter(of_column));
-        numbers.sort_unstable();
-        numbers.dedup();
-        numbers
-    }
-
     /// Puts right what depends on how often `symbols` occur and on the counts of their pairs.
     pub(super) fn update(
         &mut self,
@@ -125,7 +110,12 @@ impl Rows {
     }
 
     /// Finds the best pair of a row.
-    fn look(&mut self, row: u32, pairs: &Pairs, rank: &impl Fn(&(u32, u32), u64) -> Rank) {
+    pub(super) fn look(
+        &mut self,
+        row: u32,
+        pairs: &Pairs,
+        rank: &impl Fn(&(u32, u32), u64) -> Rank,
+    ) {
         let mut best: Option<Best> = None;
         self.rows[row as usize].retain(|&number| {
             let pair = pairs.get(number);
@@ -167,16 +157,5 @@ impl Rows {
             }
         }
         self.blocks.iter().copied().min_by(first).flatten().map(|best| best.number)
-    }
-
-    /// Takes the best pair of a row out of the running and finds the next one.
-    pub(super) fn pass_over(
-        &mut self,
-        row: u32,
-        pairs: &Pairs,
-        rank: impl Fn(&(u32, u32), u64) -> Rank,
-    ) {
-        self.look(row, pairs, &rank);
-        self.open.retain(|&open| open != row);
     }
 }
