@@ -17,6 +17,7 @@ __all__ = [
     "count_documents",
     "count_sources",
     "train_bpe",
+    "train_wordpiece",
 ]
 
 __version__: str
@@ -61,6 +62,16 @@ def count_documents(
     documents: Iterable[str | bytes], request: _Request
 ) -> tuple[Counts, dict[str, int]]: ...
 def train_bpe(
+    counts: Counts,
+    config: dict[str, Any],
+    other_pieces: list[str],
+    consume: bool = False,
+    progress: Callable[[int, int | None], object] | None = None,
+    trace: int = 0,
+    candidates: int = 20,
+    words: int = 50,
+) -> dict[str, Any]: ...
+def train_wordpiece(
     counts: Counts,
     config: dict[str, Any],
     other_pieces: list[str],

@@ -23,6 +23,12 @@ pub struct WordRecord {
     pub matches: Vec<(Option<u32>, usize, usize)>,
     /// The word was taken whole from the vocabulary.
     pub whole: bool,
+    /// All pieces that longest match looked at: id and bytes of the word.
+    pub tried: Vec<(u32, usize, usize)>,
+    /// The byte of the word where no piece matches, so that all of it is unknown.
+    pub stuck: Option<usize>,
+    /// How many characters the word has, and how many it may have, where that made it unknown.
+    pub too_long: Option<(usize, usize)>,
     /// The pieces that came out, with the bytes of the original text that each stands for.
     pub pieces: Vec<(u32, usize, usize)>,
 }
@@ -80,6 +86,18 @@ impl WordObserver for Recorder {
 
     fn whole(&mut self, _id: u32) {
         self.record.whole = true;
+    }
+
+    fn tried(&mut self, start: usize, end: usize, id: u32) {
+        self.record.tried.push((id, start, end));
+    }
+
+    fn stuck(&mut self, at: usize) {
+        self.record.stuck = Some(at);
+    }
+
+    fn too_long(&mut self, characters: usize, limit: usize) {
+        self.record.too_long = Some((characters, limit));
     }
 }
 

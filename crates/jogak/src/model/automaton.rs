@@ -128,14 +128,14 @@ impl Automaton {
     /// Finds the way out of every node. Those of the nodes before it are known: what is left behind a
     /// piece is shorter, or as long and in the other tree, which goes first.
     fn connect(&mut self, parents: &[u32]) {
-        for at in 0..parents.len() {
+        for (at, &parent) in parents.iter().enumerate() {
             let piece = self.nodes[at].piece;
             if piece != NONE {
                 self.nodes[at].pops = self.cell(NONE, piece);
                 self.nodes[at].fail = BEHIND;
                 continue;
             }
-            let Some(parent) = self.nodes.get(parents[at] as usize).copied() else { continue };
+            let Some(parent) = self.nodes.get(parent as usize).copied() else { continue };
             let byte = self.labels[at];
             // From the parent's way out on, until this byte fits.
             let mut last = parent.fail;

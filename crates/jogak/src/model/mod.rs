@@ -59,6 +59,7 @@ pub struct Scratch {
 
 /// The models, as a closed set.
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "there is one for each tokenizer")]
 pub enum Model {
     /// Byte pair encoding and the greedy ways over its pieces.
     Bpe(Bpe),

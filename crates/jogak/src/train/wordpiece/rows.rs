@@ -96,14 +96,14 @@ impl Rows {
     #[inline]
     fn offer(&mut self, now: Best, row: u32) {
         let best = &mut self.best[row as usize];
-        match best {
-            Some(old) if old.number == now.number => {
-                if old.rank.before(&now.rank) {
-                    self.open.push(row);
-                }
+        if let Some(old) = best {
+            if old.number != now.number && !now.rank.before(&old.rank) {
+                return;
             }
-            Some(old) if !now.rank.before(&old.rank) => return,
-            _ => {}
+            if old.number == now.number && old.rank.before(&now.rank) {
+                // It got worse, and another one may be best.
+                self.open.push(row);
+            }
         }
         *best = Some(now);
         self.dirty[row as usize / BLOCK] = true;

@@ -47,11 +47,17 @@ impl Rank {
     /// id).
     #[inline]
     pub(super) fn compare(&self, other: &Self) -> Ordering {
-        other
-            .band
-            .cmp(&self.band)
-            .then_with(|| self.compare_scores(other))
-            .then_with(|| self.ids.cmp(&other.ids))
+        self.compare_without_ids(other).then_with(|| self.ids.cmp(&other.ids))
+    }
+
+    /// Whether only their ids tell two pairs apart.
+    pub(super) fn ties_with(&self, other: &Self) -> bool {
+        self.compare_without_ids(other).is_eq()
+    }
+
+    #[inline]
+    fn compare_without_ids(&self, other: &Self) -> Ordering {
+        other.band.cmp(&self.band).then_with(|| self.compare_scores(other))
     }
 
     #[inline]

@@ -79,6 +79,13 @@ impl WordPieceView<'_> {
             .collect()
     }
 
+    /// How many of the first candidates are as good as the first one, so that ids decide.
+    pub fn tied(&self, candidates: &[Candidate]) -> usize {
+        let rank = |candidate: &Candidate| self.0.rank(candidate.ids, candidate.count);
+        let Some(first) = candidates.first().map(rank) else { return 0 };
+        candidates.iter().take_while(|candidate| rank(candidate).ties_with(&first)).count()
+    }
+
     /// Calls `word(symbols, count)` for every word of the corpus as it is cut now, in order;
     /// [`crate::symbols::UNKNOWN`] stands for a character outside the alphabet.
     pub fn for_each_word(&self, word: impl FnMut(&[u32], u64)) {
