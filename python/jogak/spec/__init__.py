@@ -1,6 +1,6 @@
 """What a tokenizer *is*: plain immutable data, validated when made.
 
-Two kinds of objects live here. *Configs* (`BPE`) say how to train. A `Spec` says what came out:
+Two kinds of objects live here. *Configs* (`BPE`, `WordPiece`) say how to train. A `Spec` says what came out:
 pieces, merges, border marker, pre-tokenizer, special tokens. A `Spec` is all that a file holds and
 all that `jogak.Tokenizer` is compiled from.
 
@@ -26,11 +26,13 @@ from jogak.spec.pretokenizers import (
     pretokenizer_from_dict,
     resolve_pretokenizer,
 )
+from jogak.spec.wordpiece import Criterion, WordPiece, WordPieceModel
 
 __all__ = [
     "BPE",
     "BPEModel",
     "Config",
+    "Criterion",
     "Digits",
     "Marker",
     "MarkerKind",
@@ -42,14 +44,16 @@ __all__ = [
     "Split",
     "Strategy",
     "Ties",
+    "WordPiece",
+    "WordPieceModel",
     "pretokenizer_from_dict",
     "resolve_pretokenizer",
 ]
 
 #: How to train: one config for each family.
-Config: TypeAlias = BPE
+Config: TypeAlias = BPE | WordPiece
 #: What came out of it: one model for each family.
-Model: TypeAlias = BPEModel
+Model: TypeAlias = BPEModel | WordPieceModel
 
 
 @dataclass(frozen=True, kw_only=True)
