@@ -23,7 +23,7 @@ from hypothesis import HealthCheck, assume, given, settings, strategies
 from rich.cells import cell_len
 from rich.console import Console
 
-from jogak.compress import compress
+from jogak.compression import compress
 from jogak.explain import (
     Candidate,
     DictionaryEntry,
@@ -427,7 +427,7 @@ def toy_merges(monkeypatch: pytest.MonkeyPatch) -> None:
         most = 10**9 if max_steps is None else max_steps
         return toy_train({text: 1}, most, ties=ties, min_pair_count=min_pair_count).merges
 
-    monkeypatch.setattr(sys.modules["jogak.compress"], "_merges", merges)
+    monkeypatch.setattr(sys.modules["jogak.compression"], "_merges", merges)
 
 
 @pytest.mark.usefixtures("toy_merges")

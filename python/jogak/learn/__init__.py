@@ -1,4 +1,129 @@
-"""How each family learns from words: one file for each, found by the type of its config.
+"""Corpus -> tokenizer: count, learn, name the ids.
 
-Rule: words and a config in, a `Tokenizer` with its log out; the core learns, here ids get their names.
+Rule: the corpus is counted once; what is learned depends on the counts and the config alone. Here is
+what all families share; how each learns is in a file of its own. The core learns, here ids get their
+names.
 """
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+from jogak.counts import Counts, count
+from jogak.errors import ConfigError
+from jogak.learn import bpe
+from jogak.learn.job import Job, SpecialTokens, special_ids
+from jogak.progress import Progress, reporting
+from jogak.spec import BPE, Config, Pretokenizer, PretokenizerLike, resolve_pretokenizer
+from jogak.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from jogak.corpus import Corpus
+
+__all__ = ["train"]
+
+
+class _Family(Protocol):
+    """What a module that learns one family has."""
+
+    def usual_pretokenizer(self, config: Any) -> str: ...
+
+    def keeps_order(self, config: Any) -> bool: ...
+
+    def learn(self, job: Job[Any]) -> Tokenizer: ...
+
+
+#: Config -> the module that learns by it.
+_FAMILIES: Mapping[type[Config], _Family] = {BPE: bpe}
+
+
+def train(
+    corpus: Corpus | Counts | Mapping[str, int],
+    model: Config | None = None,
+    *,
+    pretokenizer: PretokenizerLike | None = None,
+    special_tokens: SpecialTokens = (),
+    num_threads: int | None = None,
+    progress: Progress = False,
+    trace: bool | int = False,
+    **reading: Any,
+) -> Tokenizer:
+    """Learn a tokenizer from a corpus.
+
+    Args:
+        corpus: files, folders, globs, ``"-"`` for standard input, an iterable of texts, an inventory
+            ``{word: count}``, or `Counts`; see `jogak.count`.
+        model: how to learn; `BPE` with its defaults if left out.
+        pretokenizer: how text is cut into words: a name, a `Split`, `Digits`, or a list of these.
+            None takes what the counts were made with, else ``"o200k"`` for byte-level,
+            ``"metaspace"`` for a prefix marker, ``"whitespace"`` for all others.
+        special_tokens: texts, which get the first ids, or a dict text -> chosen id. Ordinary text
+            never becomes one.
+        num_threads: threads for counting; the result does not depend on it.
+        progress: True for a bar, or a callable ``(stage, done, total)``.
+        trace: True to keep how each merge came about (`TrainingLog.trace`), or how many of the first
+            merges. Every traced merge reads the whole inventory: for small corpora.
+        reading: how to read the corpus: ``field``, ``column``, ``documents``, ``separator``,
+            ``newline``, ``errors``, ``min_word_length``; see `jogak.count`.
+
+    Raises:
+        ConfigError: options that contradict each other or the corpus.
+        CorpusError: the corpus cannot be read as asked.
+        TrainingInterrupted: Ctrl-C; the exception has the tokenizer learned so far.
+
+    >>> import jogak
+    >>> tok = jogak.train({"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5},
+    ...                   jogak.BPE(vocab_size=10, marker="none"))
+    >>> tok.merges
+    (('u', 'g'), ('u', 'n'), ('h', 'ug'))
+    >>> tok.tokens("pug bug mug")
+    ['p', 'ug', 'b', 'ug', '<unk>', 'ug']
+    """
+    config = BPE() if model is None else model
+    family = _FAMILIES.get(type(config))
+    if family is None:
+        known = ", ".join(f"jogak.{kind.__name__}" for kind in _FAMILIES)
+        raise ConfigError(f"model is {model!r}; expected one of {known}, made with its options")
+    specials = special_ids(special_tokens, config.vocab_size)
+    limit = (1 << 62) if trace is True else int(trace)
+    if limit < 0:
+        raise ConfigError(f"trace is {trace!r}; expected True, False or a number of steps")
+    with reporting(progress) as report:
+        counts, stages = _counted(corpus, config, pretokenizer, num_threads, report, reading)
+        consume = counts is not corpus  # nobody else has a use for them
+        return family.learn(Job(counts, config, stages, specials, report, limit, consume))
+
+
+def _counted(
+    corpus: Any,
+    config: Config,
+    pretokenizer: PretokenizerLike | None,
+    num_threads: int | None,
+    report: Callable[[str, int, int | None], None] | None,
+    reading: dict[str, Any],
+) -> tuple[Counts, tuple[Pretokenizer, ...]]:
+    """The words of the corpus, and the pre-tokenizer that made them."""
+    family = _FAMILIES[type(config)]
+    chosen = None if pretokenizer is None else resolve_pretokenizer(pretokenizer)
+    usual = resolve_pretokenizer(family.usual_pretokenizer(config))
+    if isinstance(corpus, Counts):
+        if reading:
+            raise ConfigError(
+                f"{', '.join(reading)}: these say how text is read, but counts are read already"
+            )
+        if chosen and corpus.pretokenizer and chosen != corpus.pretokenizer:
+            raise ConfigError(
+                f"the counts were made with {corpus.pretokenizer}; pretokenizer {chosen} would cut "
+                "text into other words than those that were learned from; leave it out, or count again"
+            )
+        return corpus, corpus.pretokenizer or chosen or usual
+    counts = count(
+        corpus,
+        pretokenizer=chosen or usual,
+        keep_order=family.keeps_order(config),
+        num_threads=num_threads,
+        progress=report or False,
+        **reading,
+    )
+    return counts, chosen or usual

@@ -93,8 +93,8 @@ def _merges(
     text: str, ties: Ties, min_pair_count: int, max_steps: int | None
 ) -> Sequence[MergeTrace]:
     """The merges that the trainer makes when the whole text is its only word."""
+    from jogak.learn import train
     from jogak.spec import BPE
-    from jogak.train import train
 
     config = BPE(num_merges=max_steps, marker="none", ties=ties, min_pair_count=min_pair_count)
     log = train({text: 1}, config, pretokenizer="none", trace=True).training
