@@ -33,9 +33,19 @@ if TYPE_CHECKING:
     )
     from jogak.learn import train
     from jogak.ragged import Ragged
-    from jogak.spec import BPE, BPEModel, Digits, Marker, Named, Spec, Split
+    from jogak.spec import (
+        BPE,
+        BPEModel,
+        Digits,
+        Marker,
+        Named,
+        Spec,
+        Split,
+        WordPiece,
+        WordPieceModel,
+    )
     from jogak.tokenizer import Tokenizer, load
-    from jogak.training import TrainingLog
+    from jogak.training import TrainingLog, WordPieceLog
 
 __all__ = [
     "BPE",
@@ -59,6 +69,9 @@ __all__ = [
     "TrainingInterrupted",
     "TrainingLog",
     "UnsupportedFeature",
+    "WordPiece",
+    "WordPieceLog",
+    "WordPieceModel",
     "__version__",
     "compress",
     "count",
@@ -95,13 +108,18 @@ _HOMES = {
         "Named",
         "Spec",
         "Split",
+        "WordPiece",
+        "WordPieceModel",
     ),
     "tokenizer": (
         "Tokenizer",
         "load",
     ),
     "learn": ("train",),
-    "training": ("TrainingLog",),
+    "training": (
+        "TrainingLog",
+        "WordPieceLog",
+    ),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 

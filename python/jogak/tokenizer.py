@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from jogak import _core
 from jogak.errors import ConfigError, DecodeError, FormatError, JogakError
 from jogak.ragged import Ragged
-from jogak.spec import Spec, Strategy
+from jogak.spec import BPEModel, Spec, Strategy
 from jogak.threads import resolve_threads
 
 if TYPE_CHECKING:
@@ -179,6 +179,7 @@ class Tokenizer:
         special: Special = "text",
     ) -> int:
         """How many ids a text has, without making them Python objects. See `encode`."""
+        self._check_strategy(strategy)
         return self._core.count(text, special, strategy, None)
 
     def decode(
@@ -350,7 +351,7 @@ class Tokenizer:
             except JogakError:  # a text that has no ids here proves nothing
                 continue
         spec = self._spec
-        if format == "vocab-merges" and spec.model.merges is None:
+        if format == "vocab-merges" and isinstance(spec.model, BPEModel) and spec.model.merges is None:
             model = dataclasses.replace(spec.model, merges=self.merge_ids)
             spec = dataclasses.replace(spec, model=model)
         formats.write(path, spec, self._training, probes, format=format)
@@ -358,7 +359,8 @@ class Tokenizer:
     def _dropout(
         self, dropout: float, seed: int | None, strategy: Strategy | None
     ) -> tuple[float, int] | None:
-        """Dropout as the core takes it."""
+        """Dropout as the core takes it; also refuses a strategy that the model does not have."""
+        self._check_strategy(strategy)
         if not 0.0 <= dropout <= 1.0:
             raise ConfigError(f"dropout is {dropout!r}; expected a probability from 0 to 1")
         if dropout == 0.0:
@@ -374,6 +376,14 @@ class Tokenizer:
             raise ConfigError(f"seed is {seed!r}; expected a number from 0 to 2**64 - 1, or None")
         return dropout, seed
 
+    def _check_strategy(self, strategy: Strategy | None) -> None:
+        family = self._spec.model.family
+        if strategy is not None and family != "bpe":
+            raise ConfigError(
+                f"strategy is {strategy!r}, but only BPE has a choice and this is {family}; "
+                "leave it out"
+            )
+
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (self._spec, self._training)
 
@@ -386,7 +396,8 @@ class Tokenizer:
 
     def __repr__(self) -> str:
         model = self._spec.model
-        return f"<Tokenizer: BPE, {len(self):,} pieces, {model.marker.kind}, {model.strategy}>"
+        family = {"bpe": "BPE", "wordpiece": "WordPiece"}[model.family]
+        return f"<Tokenizer: {family}, {len(self):,} pieces, {model.marker.kind}, {model.strategy}>"
 
 
 def load(path: str | PathLike[str], format: str | None = None, **options: Any) -> Tokenizer:

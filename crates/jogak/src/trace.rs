@@ -23,8 +23,9 @@ pub struct WordRecord {
     pub matches: Vec<(Option<u32>, usize, usize)>,
     /// The word was taken whole from the vocabulary.
     pub whole: bool,
-    /// All pieces that longest match looked at: id and bytes of the word.
-    pub tried: Vec<(u32, usize, usize)>,
+    /// For each of the matches, the ids of all pieces that match there, shortest first, where the
+    /// model looks at them.
+    pub tried: Vec<Vec<u32>>,
     /// The byte of the word where no piece matches, so that all of it is unknown.
     pub stuck: Option<usize>,
     /// How many characters the word has, and how many it may have, where that made it unknown.
@@ -52,6 +53,8 @@ struct Recorder {
     record: WordRecord,
     /// The word as it is now: id, and the first symbol it starts with.
     now: Vec<(u32, usize)>,
+    /// What matches at the place that is being looked at.
+    here: Vec<u32>,
 }
 
 impl Recorder {
@@ -82,14 +85,15 @@ impl WordObserver for Recorder {
 
     fn matched(&mut self, start: usize, end: usize, id: Option<u32>) {
         self.record.matches.push((id, start, end));
+        self.record.tried.push(std::mem::take(&mut self.here));
     }
 
     fn whole(&mut self, _id: u32) {
         self.record.whole = true;
     }
 
-    fn tried(&mut self, start: usize, end: usize, id: u32) {
-        self.record.tried.push((id, start, end));
+    fn tried(&mut self, _start: usize, _end: usize, id: u32) {
+        self.here.push(id);
     }
 
     fn stuck(&mut self, at: usize) {

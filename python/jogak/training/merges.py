@@ -34,8 +34,6 @@ from jogak.training.checks import (
 
 if TYPE_CHECKING:
     from jogak.counts import Report
-    from typing_extensions import Self
-
     from jogak.explain.data import TrainingTrace
 
 __all__ = ["MergeLog", "MergeStep", "StopReason"]
@@ -47,6 +45,7 @@ StopReason: TypeAlias = Literal[
 
 C = TypeVar("C", BPE, WordPiece)
 S = TypeVar("S", covariant=True)
+L = TypeVar("L", bound="MergeLog[Any]")
 
 
 @dataclass(frozen=True)
@@ -256,7 +255,7 @@ class MergeLog(Generic[C]):
         return tuple(name for name in names if name not in ("config", "trace", "report"))
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+    def from_dict(cls: type[L], data: Mapping[str, Any]) -> L:
         """The way back from `to_dict`.
 
         Raises:

@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from jogak.formats.checked import Node
-from jogak.formats.native import bpe
-from jogak.spec import Model
+from jogak.formats.native import bpe, wordpiece
+from jogak.spec import Model, WordPieceModel
 
 __all__ = ["model_from_node", "model_to_dict"]
 
 
 def model_to_dict(model: Model) -> dict[str, Any]:
     """A model as plain data."""
+    if isinstance(model, WordPieceModel):
+        return wordpiece.to_dict(model)
     return bpe.to_dict(model)
 
 
@@ -25,4 +27,6 @@ def model_from_node(node: Node, special: Node) -> Model:
     kind = node.field("type")
     if kind.value == "bpe":
         return bpe.from_node(node, special)
-    raise kind.expected("'bpe'")
+    if kind.value == "wordpiece":
+        return wordpiece.from_node(node)
+    raise kind.expected("'bpe' or 'wordpiece'")
