@@ -44,9 +44,10 @@ pub(super) struct Learner<'a> {
 }
 
 /// How far the threshold is lowered when no kept pair is left.
-const LOWER: u64 = 8;
-/// Pairs per wanted merge that the first threshold aims at; see [`super::super::learner`].
-const PAIRS_PER_MERGE: u64 = 150;
+const LOWER: u64 = 4;
+/// Pairs per wanted merge that the first threshold aims at. Fewer than in BPE: here every kept pair
+/// costs time, since rows and columns are walked; anything from 8 to 40 does.
+const PAIRS_PER_MERGE: u64 = 16;
 
 impl<'a> Learner<'a> {
     pub(super) fn new(corpus: Corpus, config: &'a WordPieceConfig, goal: Option<usize>) -> Self {

@@ -25,8 +25,8 @@ pub(super) struct Rows {
     rows: Vec<Vec<u32>>,
     columns: Vec<Vec<u32>>,
     best: Vec<Option<Best>>,
-    /// The best of every block of `best`.
-    blocks: Vec<Option<Best>>,
+    /// The row with the best pair of every block of rows.
+    blocks: Vec<Option<u32>>,
     /// Blocks whose best has to be looked for.
     dirty: Vec<bool>,
     /// Rows whose best has to be looked for.
@@ -146,16 +146,22 @@ impl Rows {
 
     /// The number of the best pair of all. Cost: one comparison for each block.
     pub(super) fn best(&mut self) -> Option<u32> {
-        let first = |best: &Option<Best>, other: &Option<Best>| match (best, other) {
-            (Some(a), Some(b)) => a.rank.compare(&b.rank),
-            // Rows without a pair go last.
-            (a, b) => b.is_some().cmp(&a.is_some()),
-        };
-        for (block, rows) in self.best.chunks(BLOCK).enumerate() {
-            if std::mem::take(&mut self.dirty[block]) {
-                self.blocks[block] = rows.iter().copied().min_by(first).flatten();
+        let Self { best, blocks, dirty, .. } = self;
+        for (block, rows) in best.chunks(BLOCK).enumerate() {
+            if std::mem::take(&mut dirty[block]) {
+                let row = first(rows.iter().enumerate().filter_map(|(row, best)| {
+                    best.as_ref().map(|best| ((block * BLOCK + row) as u32, best))
+                }));
+                blocks[block] = row.map(|(row, _)| row);
             }
         }
-        self.blocks.iter().copied().min_by(first).flatten().map(|best| best.number)
+        let rows = blocks.iter().flatten();
+        first(rows.filter_map(|&row| best[row as usize].as_ref().map(|best| (row, best))))
+            .map(|(_, best)| best.number)
     }
+}
+
+/// The row whose best pair goes first.
+fn first<'a>(rows: impl Iterator<Item = (u32, &'a Best)>) -> Option<(u32, &'a Best)> {
+    rows.reduce(|best, other| if other.1.rank.before(&best.1.rank) { other } else { best })
 }
