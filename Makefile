@@ -66,7 +66,7 @@ lock: $(VENV)/.installed ## Choose the newest tested versions again: rewrites re
 	mv $(VENV)/lock requirements-dev.lock
 
 clean: ## Remove everything that make has built
-	rm -rf $(VENV) target dist bench/out .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) target build dist bench/out .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find python -name '_core*.so' -delete
 
 # --- What the targets stand on. A stamp in .venv is newer than all that it was made from.

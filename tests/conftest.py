@@ -7,6 +7,7 @@ and `models/`; without it, `../shared/data` beside the checkout is taken where i
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +15,10 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).resolve().parent.parent
+
+# A shell starts background jobs deaf to Ctrl-C; tests, and the processes they start, shall hear it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("quick", max_examples=60, deadline=None, derandomize=True)
 settings.register_profile(

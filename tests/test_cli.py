@@ -7,6 +7,7 @@ what the command line does with the public API and nothing about the API itself.
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import time
@@ -157,6 +158,15 @@ def python(code: str, *arguments: str, **options: Any) -> subprocess.CompletedPr
     return subprocess.run(command, capture_output=True, check=False, **options)
 
 
+ARGUMENTS = {
+    "train": "CORPUS...",
+    "encode": "[FILE]...",
+    "decode": "[FILE]...",
+    "explain": "TEXT",
+    "inspect": "FILE",
+    "compress": "TEXT",
+    "count": "CORPUS...",
+}
 MAIN = "from jogak.cli import main; main()"
 
 
@@ -191,6 +201,9 @@ def test_every_verb_has_help_with_examples(verb: str) -> None:
     assert "Examples:\n    jogak" in result.stdout or "Examples:\n    echo" in result.stdout
     assert result.stdout.splitlines()[2].strip() == VERBS[verb]
     assert max(map(len, result.stdout.splitlines())) <= 80
+    assert result.stdout.splitlines()[0].endswith(f" {verb} [OPTIONS] {ARGUMENTS[verb]}")
+    assert f"\nArguments:\n  {ARGUMENTS[verb]}  " in result.stdout
+    assert not re.search(r"[<{](str|list|int|bool|text|file|CORPUS)", result.stdout)
 
 
 def test_wrong_usage_ends_with_2(surface: Surface, tok: str) -> None:
@@ -459,7 +472,7 @@ def test_explain_in_its_three_forms(surface: Surface, tok: str) -> None:
 def test_inspect_tells_the_facts(surface: Surface, tok: str) -> None:
     plain = run("inspect", tok).stdout
     assert "pieces          31\n" in plain
-    assert "pretokenizer    type=whitespace\n" in plain
+    assert "pretokenizer    whitespace\n" in plain
     facts = json.loads(run("inspect", tok, "--json", "--merges").stdout)
     assert facts["marker"]["kind"] == "none"
     assert facts["merges"] == [["a", "b"]]

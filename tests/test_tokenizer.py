@@ -463,6 +463,27 @@ def test_interrupt() -> None:
     assert tok.merges[:300] == known.merges[:made]
 
 
+@pytest.mark.parametrize("marker", ["byte-level", "suffix"])
+def test_interrupt_before_the_first_merge(marker: Any) -> None:
+    """A large inventory is cut and its pairs are counted; Ctrl-C is heard then too."""
+    numbers = jogak.count([" ".join(map(hex, range(1_500_000)))], pretokenizer="whitespace")
+    sent: list[float] = []
+
+    def progress(stage: str, done: int, total: int | None) -> None:
+        if stage == "merging" and not sent:
+            assert done == 0
+            sent.append(time.monotonic())
+            signal.raise_signal(signal.SIGINT)
+
+    config = jogak.BPE(num_merges=1000, marker=marker)
+    with pytest.raises(jogak.TrainingInterrupted, match="after 0 merges") as caught:
+        jogak.train(numbers, config, progress=progress)
+    assert time.monotonic() - sent[0] < 1.0
+    log = caught.value.tokenizer.training
+    assert log is not None
+    assert (log.stop, log.counts, caught.value.tokenizer.merges) == ("interrupted", (), ())
+
+
 def test_progress_is_told() -> None:
     """A callable hears the stages, numbers that grow, and the goal; it changes nothing."""
     calls: list[tuple[str, int, int | None]] = []
@@ -538,6 +559,16 @@ def test_training_continues_to_learn_nothing_from_nothing() -> None:
     assert (len(tok), tok.merges) == (256, ())
     assert tok.decode(tok.encode("가 a")) == "가 a"
     assert jogak.train({}, jogak.BPE(marker="none")).encode("ab") == [0, 0]
+
+
+def test_what_is_printed_is_short() -> None:
+    """A tokenizer, its spec and its log fit on a screen, however large the vocabulary."""
+    tok = jogak.train({"low": 5, "lower": 2}, jogak.BPE(num_merges=3))
+    assert repr(tok.spec.model) == "<BPEModel: 259 pieces, 3 merges, byte-level, merges>"
+    assert repr(tok.training) == "<TrainingLog: 3 merges, stop num-merges>"
+    assert tok.training is not None
+    assert repr(tok.training.steps) == "<3 MergeSteps>"
+    assert len(repr(tok.spec)) < 200
 
 
 # --- files

@@ -1,4 +1,4 @@
-"""jogak: subword tokenization, all of it.
+"""jogak: train subword tokenizers, run them, and see every step.
 
 Train a tokenizer on a corpus, run it at full speed, and see why each piece came out::
 

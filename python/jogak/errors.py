@@ -86,6 +86,10 @@ class TrainingInterrupted(TrainingError, KeyboardInterrupt):
         super().__init__(message)
         self.tokenizer = tokenizer
 
+    def __reduce__(self) -> tuple[type[TrainingInterrupted], tuple[str, Tokenizer]]:
+        """Pickled with its tokenizer, so that it can come out of a process of a pool."""
+        return type(self), (str(self), self.tokenizer)
+
 
 class EncodeError(JogakError, ValueError):
     """A text has no ids in this tokenizer."""

@@ -3,6 +3,7 @@
 //! Rule: the interpreter is held only to pull documents, to look for signals and to report progress;
 //! all reading and counting runs without it.
 
+use crate::errors::advised;
 use crate::schemes::parse_pretokenizer;
 use jogak::count::{self, Counter, Inventory, Order};
 use jogak::prepare::Prepare;
@@ -23,13 +24,15 @@ fn raise<'py>(py: Python<'py>, name: &str, arguments: impl pyo3::call::PyCallArg
     made().map_or_else(|error| error, PyErr::from_value)
 }
 
-/// An error of the core as an exception; `place` is where in the corpus it happened.
-fn core_error(py: Python<'_>, error: &jogak::Error, place: Option<&Place>) -> PyErr {
+/// An error of the core as an exception. `message` tells of it, and perhaps of the `place` in the
+/// corpus where it happened.
+fn core_error(py: Python<'_>, error: &jogak::Error, message: &str, place: Option<&Place>) -> PyErr {
+    let message = advised(error, message);
     match error {
         jogak::Error::Config { .. } | jogak::Error::Pattern { .. } => {
-            raise(py, "ConfigError", (error.to_string(),))
+            raise(py, "ConfigError", (message,))
         }
-        _ => raise(py, "CorpusError", corpus_arguments(error.to_string(), place)),
+        _ => raise(py, "CorpusError", corpus_arguments(message, place)),
     }
 }
 
@@ -55,7 +58,9 @@ fn corpus_error(py: Python<'_>, error: jogak_corpus::Error) -> PyErr {
         jogak_corpus::Error::Document { place, .. } => {
             raise(py, "CorpusError", corpus_arguments(message, Some(&place)))
         }
-        jogak_corpus::Error::Core { place, error } => core_error(py, &error, place.as_deref()),
+        jogak_corpus::Error::Core { place, error } => {
+            core_error(py, &error, &message, place.as_deref())
+        }
         jogak_corpus::Error::Cancelled => raise(py, "CorpusError", (message,)),
     }
 }
@@ -100,7 +105,7 @@ impl Counts {
             }
             count::Counts::from_counters(vec![counter], 1)
         });
-        counts.map(Self::new).map_err(|error| core_error(py, &error, None))
+        counts.map(Self::new).map_err(|error| core_error(py, &error, &error.to_string(), None))
     }
 
     fn __len__(&self) -> usize {
@@ -130,7 +135,7 @@ impl Counts {
     fn add(&self, py: Python<'_>, other: &Self) -> PyResult<Self> {
         let (a, b) = (self.share(), other.share());
         let sum = py.detach(|| count::Counts::clone(&a).merge(count::Counts::clone(&b)));
-        sum.map(Self::new).map_err(|error| core_error(py, &error, None))
+        sum.map(Self::new).map_err(|error| core_error(py, &error, &error.to_string(), None))
     }
 
     fn equals(&self, py: Python<'_>, other: &Self) -> bool {
@@ -141,7 +146,7 @@ impl Counts {
     fn limited(&self, py: Python<'_>, min_count: u64, min_word_length: usize) -> PyResult<Self> {
         let counts = self.share();
         let limited = py.detach(|| counts.limited(min_count, min_word_length));
-        limited.map(Self::new).map_err(|error| core_error(py, &error, None))
+        limited.map(Self::new).map_err(|error| core_error(py, &error, &error.to_string(), None))
     }
 
     fn save(&self, py: Python<'_>, path: PathBuf, pretokenizer: &str) -> PyResult<()> {
@@ -230,7 +235,7 @@ impl Request<'_> {
     fn words(&self) -> PyResult<Prepare> {
         let py = self.pretokenizer.py();
         let schemes = parse_pretokenizer(&self.pretokenizer)?;
-        Prepare::new(&schemes).map_err(|error| core_error(py, &error, None))
+        Prepare::new(&schemes).map_err(|error| core_error(py, &error, &error.to_string(), None))
     }
 }
 

@@ -21,27 +21,35 @@ pub(crate) fn raise(name: &str, message: String, fields: &[(&str, Option<String>
 /// The exception for an error of the core.
 pub(crate) fn to_py(error: jogak::Error) -> PyErr {
     use jogak::Error as E;
-    let (name, remedy) = match &error {
-        E::Pattern { .. } => ("ConfigError", "see https://docs.rs/fancy-regex for the syntax"),
-        E::PatternGaveUp { .. } => {
-            ("EncodeError", "write it so that two parts cannot match the same characters")
-        }
-        E::CountOverflow { .. } => ("CorpusError", "train on smaller counts"),
-        E::Config { .. } => ("ConfigError", ""),
-        E::TooLarge { .. } => {
-            ("TrainingError", "train on less text, or limit the words by min_count")
-        }
-        E::UnknownId { .. } => ("DecodeError", "was it made by another tokenizer?"),
-        E::NotCovered { .. } => (
-            "EncodeError",
-            "train with unknown=\"<unk>\" or byte_fallback=True, or with marker=\"byte-level\"",
-        ),
-        E::SpecialInText { .. } => (
-            "SpecialTokenError",
-            "pass special=\"text\" to read it as ordinary text, special=\"parse\" to make it the \
-             special token, or take it out of the text",
-        ),
+    let name = match &error {
+        E::Pattern { .. } | E::Config { .. } => "ConfigError",
+        E::PatternGaveUp { .. } | E::NotCovered { .. } => "EncodeError",
+        E::CountOverflow { .. } => "CorpusError",
+        E::TooLarge { .. } => "TrainingError",
+        E::UnknownId { .. } => "DecodeError",
+        E::SpecialInText { .. } => "SpecialTokenError",
     };
-    let message = if remedy.is_empty() { error.to_string() } else { format!("{error}; {remedy}") };
-    raise(name, message, &[])
+    raise(name, advised(&error, &error.to_string()), &[])
+}
+
+/// `message`, which tells of `error`, and what to do.
+pub(crate) fn advised(error: &jogak::Error, message: &str) -> String {
+    use jogak::Error as E;
+    let remedy = match error {
+        E::Pattern { .. } => "see https://docs.rs/fancy-regex for the syntax",
+        E::PatternGaveUp { .. } => "write it so that two parts cannot match the same characters",
+        E::CountOverflow { .. } => "divide all counts by a common number",
+        E::TooLarge { .. } => "take less text, or leave rare words out with limited(min_count=2)",
+        E::UnknownId { .. } => "was it made by another tokenizer?",
+        E::NotCovered { .. } => {
+            "train with unknown=\"<unk>\" or byte_fallback=True, or with marker=\"byte-level\""
+        }
+        E::SpecialInText { .. } => {
+            "pass special=\"text\" to read it as ordinary text, special=\"parse\" to make it the \
+             special token, or take it out of the text"
+        }
+        // It says itself what is expected.
+        E::Config { .. } => return message.to_owned(),
+    };
+    format!("{message}; {remedy}")
 }

@@ -263,11 +263,11 @@ fn no_utf8(index: Option<usize>) -> PyErr {
     raise("EncodeError", message, &[])
 }
 
+/// The error, saying which text of a batch it is about.
 fn in_text(index: usize, error: PyErr) -> PyErr {
     Python::attach(|py| {
-        let note = format!("in text {index} of the batch");
-        // A note is a service; the error stands without it too (Python 3.10 has none).
-        let _ = error.value(py).call_method1("add_note", (note,));
-        error
+        let value = error.value(py);
+        let told = format!("text {index} of the batch: {value}");
+        value.setattr("args", (told,)).map_or_else(|failure| failure, |()| error)
     })
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may stop where something is not as it should be")]
 
 use std::collections::{BTreeSet, HashMap};
+use std::ops::ControlFlow;
 
 use jogak::observe::Silent;
 use jogak::symbols::Marker;
@@ -29,7 +30,7 @@ fn config(ties: Ties) -> BpeConfig {
 
 fn train(words: &[(String, u64)], config: &BpeConfig) -> BpeTrained {
     let words = words.iter().map(|(word, count)| (word.as_str(), *count));
-    Corpus::new(words, config).unwrap().train(config, &mut Silent).unwrap()
+    Corpus::new(words, config, &mut Silent).unwrap().train(config, &mut Silent).unwrap()
 }
 
 /// (left text, right text, count) of every merge, the textbook way, without markers.
@@ -164,7 +165,8 @@ fn what_is_said_of_a_merge_is_so() {
         let silent = train(&words, &config);
         let mut bookkeeper =
             Bookkeeper { live: silent.initial_live as i64, length: silent.initial_length };
-        let corpus = Corpus::new(words.iter().map(|(w, n)| (w.as_str(), *n)), &config).unwrap();
+        let corpus =
+            Corpus::new(words.iter().map(|(w, n)| (w.as_str(), *n)), &config, &mut Silent).unwrap();
         let observed = corpus.train(&config, &mut bookkeeper).unwrap();
         assert_eq!(observed.merges, silent.merges, "an observer changes nothing");
     }
@@ -201,7 +203,52 @@ fn special_tokens_and_long_pieces_are_passed_over() {
 fn an_alphabet_larger_than_the_vocabulary_is_an_error() {
     let words = [("abc", 1u64)];
     let config = BpeConfig { vocab_size: Some(2), ..config(Ties::LowestId) };
-    let corpus = Corpus::new(words.into_iter(), &config).unwrap();
+    let corpus = Corpus::new(words.into_iter(), &config, &mut Silent).unwrap();
     let error = corpus.train(&config, &mut Silent).unwrap_err().to_string();
     assert!(error.contains("at least 3"), "{error}");
+}
+
+/// Asks to stop when it has been asked `patience` times; counts how often before the first merge.
+struct Impatient {
+    patience: usize,
+    asked: usize,
+    merged: bool,
+}
+
+impl TrainObserver for Impatient {
+    fn before_merge(&mut self, _: &Merge, _: &View<'_>) {
+        self.merged = true;
+    }
+
+    fn progress(&mut self, done: usize, _: Option<usize>) -> ControlFlow<()> {
+        assert!(done == 0 || self.merged);
+        self.asked += usize::from(!self.merged);
+        if self.asked > self.patience { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+/// From the first word read to the last pair counted, the observer is asked often, and heard.
+#[test]
+fn training_can_be_stopped_before_the_first_merge() {
+    let words: Vec<String> = (0..100_000).map(|number| format!("{number:08}")).collect();
+    for bytes in [false, true] {
+        let config = BpeConfig { bytes, num_merges: Some(1), ..config(Ties::LowestId) };
+        let run = |patience| {
+            let mut observer = Impatient { patience, asked: 0, merged: false };
+            let words = words.iter().map(|word| (word.as_str(), 1));
+            let corpus = Corpus::new(words, &config, &mut observer).unwrap();
+            (corpus.train(&config, &mut observer).unwrap(), observer.asked)
+        };
+        let (trained, asked) = run(usize::MAX);
+        assert_eq!((trained.stop, trained.merges.len()), (Stop::NumMerges, 1));
+        // 800,000 characters: three times for the alphabet, three for cutting, four for each of two
+        // counts, once before the merge.
+        assert!(asked >= if bytes { 12 } else { 15 }, "{asked}");
+        for patience in 0..asked {
+            let (trained, called) = run(patience);
+            assert_eq!((trained.stop, trained.merges.len()), (Stop::Interrupted, 0));
+            assert_eq!(called, patience + 1, "nobody is asked again");
+            assert_eq!(trained.pieces.len(), trained.alphabet);
+        }
+    }
 }

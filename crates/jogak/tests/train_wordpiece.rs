@@ -25,7 +25,8 @@ fn config(criterion: Criterion, min_pair_count: Option<u64>) -> WordPieceConfig 
 }
 
 fn corpus(words: &[(String, u64)], config: &WordPieceConfig) -> Corpus {
-    Corpus::of_characters(words.iter().map(|(word, n)| (word.as_str(), *n)), config).unwrap()
+    let words = words.iter().map(|(word, n)| (word.as_str(), *n));
+    Corpus::of_characters(words, config, &mut Silent).unwrap()
 }
 
 fn train(words: &[(String, u64)], config: &WordPieceConfig) -> WordPieceTrained {

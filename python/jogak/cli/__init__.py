@@ -73,6 +73,7 @@ def make_app(verbs: Iterable[str] = VERBS) -> typer.Typer:
     """The typer application with these verbs."""
     import typer
 
+    from jogak.cli._help import Command
     from jogak.cli._run import guarded, root
 
     # Help is plain text: rich's panels cost a tenth of a second and break the examples apart.
@@ -85,5 +86,5 @@ def make_app(verbs: Iterable[str] = VERBS) -> typer.Typer:
     app.callback(invoke_without_command=True)(root)
     for verb in verbs:
         module = import_module(f"jogak.cli.{verb}")
-        app.command(verb, cls=getattr(module, "Command", None))(guarded(getattr(module, verb)))
+        app.command(verb, cls=getattr(module, "Command", Command))(guarded(getattr(module, verb)))
     return app

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 Corpus = Annotated[
     list[str],
     typer.Argument(
-        metavar="CORPUS...",
+        metavar="CORPUS",
         help="Text files or folders (.txt, .jsonl, .csv, .tsv; also .gz, .zst), or - for stdin.",
         show_default=False,
     ),
@@ -69,7 +69,7 @@ TokenizerFile = Annotated[
 ]
 Texts = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[FILE]...", help="Files to read; - or nothing is stdin."),
+    typer.Argument(metavar="FILE", help="Files to read; - or nothing is stdin."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Write JSON on stdout.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing on stderr.")]

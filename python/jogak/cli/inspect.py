@@ -94,7 +94,7 @@ def _said(value: Any) -> str:
     """A fact in words.
 
     >>> _said(None), _said({"kind": "suffix", "text": "</w>"}), _said([{"type": "gpt2"}])
-    ('none', 'kind=suffix text=</w>', 'type=gpt2')
+    ('none', 'suffix text=</w>', 'gpt2')
     """
     if value is None or value in ({}, []):
         return "none"
@@ -104,7 +104,9 @@ def _said(value: Any) -> str:
         return f"{value:,}"
     if isinstance(value, dict):
         return " ".join(
-            f"{key}={visible(str(item))}" for key, item in value.items() if item is not None
+            ("" if key in ("kind", "type") else f"{key}=") + visible(str(item))
+            for key, item in value.items()
+            if item is not None
         )
     if isinstance(value, list):
         return ", ".join(map(_said, value))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
+from jogak.cli import _help
 from jogak.cli import _options as options
 from jogak.cli._run import STOPPED, print_json, print_trace, say, say_left_out, watched
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _SHOWN = 10
 
 
-class Command(TyperCommand):
+class Command(_help.Command):
     """``--trace`` may stand without a number."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

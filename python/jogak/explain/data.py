@@ -129,9 +129,10 @@ class MergeTrace(Trace):
     Args:
         rank: 0 for the first merge.
         left, right, piece: texts of the two symbols and of what they became.
-        count: occurrences of the pair over the corpus, just before the merge.
-        occurrences: how often it was replaced; below ``count`` where occurrences overlapped
-            (``aaa`` has the pair (a, a) twice and room for one replacement).
+        count: occurrences of the pair over the corpus, just before the merge, weighted with the
+            words' counts.
+        occurrences: how often it was replaced, weighted in the same way; below ``count`` where
+            occurrences overlapped (``aaa`` has the pair (a, a) twice and room for one replacement).
         candidates: the best pairs, best first; the first one was taken.
         candidates_total: how many different pairs there were.
         tied: how many pairs share the best count, 1 when there was nothing to decide.

@@ -201,6 +201,11 @@ class BPEModel:
         if self.unknown is not None and self.unknown not in texts:
             raise ConfigError(f"the unknown piece {self.unknown!r} is not among the pieces; add it")
 
+    def __repr__(self) -> str:
+        """Short: a vocabulary would fill many screens."""
+        merges = "ids as ranks" if self.merges is None else f"{len(self.merges):,} merges"
+        return f"<BPEModel: {len(self.pieces):,} pieces, {merges}, {self.marker.kind}, {self.strategy}>"
+
     def to_core(self) -> dict[str, Any]:
         """The model as the core takes it: one flat dict."""
         options = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}

@@ -161,6 +161,10 @@ class WordPieceModel:
         if self.unknown is not None and self.unknown not in texts:
             raise ConfigError(f"the unknown piece {self.unknown!r} is not among the pieces; add it")
 
+    def __repr__(self) -> str:
+        """Short: a vocabulary would fill many screens."""
+        return f"<WordPieceModel: {len(self.pieces):,} pieces, {self.marker.kind}>"
+
     def to_core(self) -> dict[str, Any]:
         """The model as the core takes it: one flat dict."""
         options = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}

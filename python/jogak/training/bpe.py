@@ -14,7 +14,7 @@ from jogak.training.merges import MergeLog
 __all__ = ["TrainingLog"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class TrainingLog(MergeLog[BPE]):
     """What happened in training, one entry per merge in the order of the merges.
 

@@ -56,7 +56,8 @@ class MergeStep:
         rank: which merge, from 0.
         count: how often the pair stood in the corpus when it was chosen (words times their counts;
             ``aaa`` has the pair (a, a) twice).
-        occurrences: how often it was replaced; below ``count`` where occurrences overlapped.
+        occurrences: how often it was replaced, weighted with the words' counts; below ``count``
+            where occurrences overlapped.
         live_change: by how much the number of live pieces changed: +1, 0 or -1.
         live: live pieces after this merge: those that still stand somewhere in the corpus.
         corpus_length: symbols in the corpus after this merge.
@@ -158,6 +159,9 @@ class MergeLog(Generic[C]):
     def __bool__(self) -> bool:
         """Always true: a log of no merges is a log."""
         return True
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {many(len(self), 'merge')}, stop {self.stop}>"
 
     @cached_property
     def live(self) -> tuple[int, ...]:
@@ -292,6 +296,9 @@ class _Steps(Sequence[S]):
 
     def __len__(self) -> int:
         return self._length
+
+    def __repr__(self) -> str:
+        return f"<{many(self._length, 'MergeStep')}>"
 
     @overload
     def __getitem__(self, index: int) -> S: ...

@@ -34,7 +34,7 @@ class ScoredStep(MergeStep):
         return self.count * self.length_before / (self.left_count * self.right_count)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class WordPieceLog(MergeLog[WordPiece]):
     """What happened in training, one entry per merge in the order of the merges.
 

@@ -52,8 +52,8 @@ pub(crate) fn train_bpe<'py>(
                 _ => Order::Canonical,
             };
             let corpus = match Arc::try_unwrap(counts) {
-                Ok(counts) => corpus(&counts.into_inventory(order), &config),
-                Err(counts) => corpus(&counts.inventory(order), &config),
+                Ok(counts) => corpus(&counts.into_inventory(order), &config, watching),
+                Err(counts) => corpus(&counts.inventory(order), &config, watching),
             }?;
             corpus.train(&config, watching)
         })
@@ -62,11 +62,15 @@ pub(crate) fn train_bpe<'py>(
     result(py, &trained, bytes, watcher.trace.records)
 }
 
-fn corpus(words: &Inventory<'_>, config: &BpeConfig) -> jogak::Result<Corpus> {
+fn corpus(
+    words: &Inventory<'_>,
+    config: &BpeConfig,
+    watcher: &mut Watcher,
+) -> jogak::Result<Corpus> {
     // Counts hold nothing but text, so no word is lost here.
     let words =
         words.iter().filter_map(|(word, count)| Some((std::str::from_utf8(word).ok()?, count)));
-    Corpus::new(words, config)
+    Corpus::new(words, config, watcher)
 }
 
 fn result<'py>(

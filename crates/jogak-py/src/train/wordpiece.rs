@@ -42,8 +42,8 @@ pub(crate) fn train_wordpiece<'py>(
         .detach(move || {
             let order = Order::Canonical;
             let corpus = match Arc::try_unwrap(counts) {
-                Ok(counts) => corpus(&counts.into_inventory(order), &config),
-                Err(counts) => corpus(&counts.inventory(order), &config),
+                Ok(counts) => corpus(&counts.into_inventory(order), &config, watching),
+                Err(counts) => corpus(&counts.inventory(order), &config, watching),
             }?;
             corpus.train_wordpiece(&config, watching)
         })
@@ -52,11 +52,15 @@ pub(crate) fn train_wordpiece<'py>(
     result(py, &trained, watcher.trace.records)
 }
 
-fn corpus(words: &Inventory<'_>, config: &WordPieceConfig) -> jogak::Result<Corpus> {
+fn corpus(
+    words: &Inventory<'_>,
+    config: &WordPieceConfig,
+    watcher: &mut Watcher,
+) -> jogak::Result<Corpus> {
     // Counts hold nothing but text, so no word is lost here.
     let words =
         words.iter().filter_map(|(word, count)| Some((std::str::from_utf8(word).ok()?, count)));
-    Corpus::of_characters(words, config)
+    Corpus::of_characters(words, config, watcher)
 }
 
 fn result<'py>(

@@ -11,6 +11,8 @@
 //! So the symbol right of one that starts at `p` starts at `p + width`, and the one left of it ends
 //! at `p - 1`: no links, no shifting, one cache line.
 
+use std::ops::ControlFlow;
+
 use crate::error::{Error, Result};
 use crate::symbols::UNKNOWN;
 
@@ -20,6 +22,10 @@ pub(super) const BORDER: u32 = u32::MAX;
 const INSIDE: u32 = u32::MAX - 1;
 /// Slots from here on hold no symbol that could be part of a pair.
 const NO_SYMBOL: u32 = UNKNOWN;
+
+/// Long passes ask whether to go on each time they have come this many slots further; that is about
+/// a millisecond.
+pub(super) const SLOTS_PER_TICK: usize = 1 << 18;
 
 /// Words as slots, and the count of each.
 #[derive(Debug)]
@@ -122,27 +128,42 @@ impl Arena {
     }
 
     /// Calls `pair(position, left, right, weight)` for every two neighbours, left to right.
-    pub(super) fn for_each_pair(&self, widths: &[u32], mut pair: impl FnMut(u32, u32, u32, u64)) {
+    pub(super) fn for_each_pair(&self, widths: &[u32], pair: impl FnMut(u32, u32, u32, u64)) {
+        let _ = self.while_each_pair(widths, || ControlFlow::Continue(()), pair);
+    }
+
+    /// [`Arena::for_each_pair`] as long as `tick`, which is called now and then, says so.
+    pub(super) fn while_each_pair(
+        &self,
+        widths: &[u32],
+        mut tick: impl FnMut() -> ControlFlow<()>,
+        mut pair: impl FnMut(u32, u32, u32, u64),
+    ) -> ControlFlow<()> {
         let mut position = 0;
-        let mut runs = self.runs.iter();
-        let Some(&(mut run_end, mut weight)) = runs.next() else { return };
+        let mut runs = self.runs.iter().copied();
+        let (mut run_end, mut weight) = runs.next().unwrap_or_default();
         while position < self.slots.len() {
-            let left = self.slots[position];
-            if !Self::is_symbol(left) {
-                position += 1;
-                continue;
-            }
-            let next = position + widths[left as usize] as usize;
-            let right = self.slots[next];
-            if Self::is_symbol(right) {
-                while run_end as usize <= position {
-                    let Some(&run) = runs.next() else { return };
-                    (run_end, weight) = run;
+            tick()?;
+            let stretch = self.slots.len().min(position + SLOTS_PER_TICK);
+            while position < stretch {
+                let left = self.slots[position];
+                if !Self::is_symbol(left) {
+                    position += 1;
+                    continue;
                 }
-                pair(position as u32, left, right, weight);
+                let next = position + widths[left as usize] as usize;
+                let right = self.slots[next];
+                if Self::is_symbol(right) {
+                    while run_end as usize <= position {
+                        let Some(run) = runs.next() else { return ControlFlow::Continue(()) };
+                        (run_end, weight) = run;
+                    }
+                    pair(position as u32, left, right, weight);
+                }
+                position = next;
             }
-            position = next;
         }
+        ControlFlow::Continue(())
     }
 
     /// Calls `word(symbols, count)` for every word, in order; [`UNKNOWN`] stands for a character

@@ -16,6 +16,8 @@
 //! A pair whose joined text already is a piece or a special token, or is too long, is passed over
 //! for good. That keeps every text at one id, and special tokens out of reach of ordinary text.
 
+use std::ops::ControlFlow;
+
 use super::alphabet::AlphabetLimit;
 use super::corpus::Corpus;
 use super::learner::Learner;
@@ -132,13 +134,18 @@ impl Corpus {
         let goal = goals.into_iter().flatten().min();
         let (distinct_words, total_words) = (self.distinct_words, self.total_words);
         let initial_length = self.length;
-        let left_out = self.alphabet.left_out;
+        let (left_out, interrupted) = (self.alphabet.left_out, self.interrupted);
         let mut learner = Learner::new(self, config, goal);
         let alphabet = learner.pieces.texts.len();
         let initial_live = learner.live();
         let mut merges = Vec::new();
+        let begun = if interrupted {
+            ControlFlow::Break(())
+        } else {
+            learner.count_pairs(|| observer.progress(0, goal))
+        };
         let stop = loop {
-            if observer.progress(merges.len(), goal).is_break() {
+            if begun.is_break() || observer.progress(merges.len(), goal).is_break() {
                 break Stop::Interrupted;
             }
             if config.num_merges == Some(merges.len()) {
@@ -147,8 +154,11 @@ impl Corpus {
             if goal == Some(merges.len()) {
                 break Stop::VocabSize;
             }
-            let Some((number, mut merge)) = learner.best() else {
-                break learner.why_dry();
+            let best = learner.best(|| observer.progress(merges.len(), goal));
+            let (number, mut merge) = match best {
+                ControlFlow::Continue(Some(best)) => best,
+                ControlFlow::Continue(None) => break learner.why_dry(),
+                ControlFlow::Break(()) => break Stop::Interrupted,
             };
             observer.before_merge(&merge, &learner.view());
             learner.apply(number, &mut merge);

@@ -1,6 +1,7 @@
 //! The loop body of BPE training: which pair is best, and what changes when it is merged.
 
 use std::cmp::Ordering;
+use std::ops::ControlFlow;
 
 use rustc_hash::FxHashSet;
 
@@ -80,6 +81,7 @@ const LOWER: u64 = 8;
 const PAIRS_PER_MERGE: u64 = 150;
 
 impl<'a> Learner<'a> {
+    /// Ready, but for [`Learner::count_pairs`].
     pub(super) fn new(corpus: Corpus, config: &'a BpeConfig, goal: Option<usize>) -> Self {
         let Corpus { alphabet, arena, .. } = corpus;
         let mut taken: FxHashSet<Vec<u8>> = alphabet.texts.iter().cloned().collect();
@@ -123,20 +125,21 @@ impl<'a> Learner<'a> {
             let guess = length / (goal as u64 + 1) / PAIRS_PER_MERGE;
             learner.threshold = guess.max(config.min_pair_count);
         }
-        learner.count_pairs();
         learner
     }
 
-    /// Counts all pairs anew and keeps those that reach the threshold.
-    fn count_pairs(&mut self) {
+    /// Counts all pairs anew and keeps those that reach the threshold. If `tick` breaks this off,
+    /// no more can be learned.
+    pub(super) fn count_pairs(&mut self, tick: impl FnMut() -> ControlFlow<()>) -> ControlFlow<()> {
         // The old ones go first: both at once would be twice the memory.
         self.pairs = Pairs::default();
         self.queue.clear();
         let widths = &self.pieces.widths;
-        self.pairs = Pairs::count(&self.arena, widths, self.threshold, &self.passed);
+        self.pairs = Pairs::count(&self.arena, widths, self.threshold, &self.passed, tick)?;
         for number in 0..self.pairs.len() as u32 {
             self.enqueue(number);
         }
+        ControlFlow::Continue(())
     }
 
     fn entry(&self, number: u32) -> Entry {
@@ -154,15 +157,18 @@ impl<'a> Learner<'a> {
         self.queue.push(entry, |a, b| before(ties, pieces, a, b));
     }
 
-    /// The pair to merge next, or none if no pair reaches `min_pair_count`.
-    pub(super) fn best(&mut self) -> Option<(u32, Merge)> {
+    /// The pair to merge next, or none if no pair reaches `min_pair_count`. Breaks if `tick` does.
+    pub(super) fn best(
+        &mut self,
+        mut tick: impl FnMut() -> ControlFlow<()>,
+    ) -> ControlFlow<(), Option<(u32, Merge)>> {
         loop {
             let Some(top) = self.queue.peek() else {
                 if self.threshold <= self.config.min_pair_count {
-                    return None;
+                    return ControlFlow::Continue(None);
                 }
                 self.threshold = (self.threshold / LOWER).max(self.config.min_pair_count);
-                self.count_pairs();
+                self.count_pairs(&mut tick)?;
                 continue;
             };
             let (ties, pieces) = (self.config.ties, &self.pieces);
@@ -186,10 +192,8 @@ impl<'a> Learner<'a> {
                 let (left, right) = top.ids;
                 let id = self.pieces.texts.len() as u32;
                 let count = top.count;
-                return Some((
-                    top.number,
-                    Merge { left, right, id, count, replaced: 0, live_change: 0 },
-                ));
+                let merge = Merge { left, right, id, count, replaced: 0, live_change: 0 };
+                return ControlFlow::Continue(Some((top.number, merge)));
             }
             self.passed_over.push(top.ids);
             self.passed.insert(top.ids);

@@ -1,5 +1,7 @@
 //! Pairs of neighbours with their counts and the places where they stand.
 
+use std::ops::ControlFlow;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::arena::Arena;
@@ -31,20 +33,22 @@ pub(super) struct Pairs {
 
 impl Pairs {
     /// All pairs of `arena` that reach `threshold`, without those in `passed`. Their numbers follow
-    /// their ids. Cost: two walks over the corpus.
+    /// their ids. Breaks if `tick`, which is called now and then, does. Cost: two walks over the
+    /// corpus.
     pub(super) fn count(
         arena: &Arena,
         widths: &[u32],
         threshold: u64,
         passed: &FxHashSet<(u32, u32)>,
-    ) -> Self {
+        mut tick: impl FnMut() -> ControlFlow<()>,
+    ) -> ControlFlow<(), Self> {
         let mut pairs = Self::default();
         let size = widths.len();
         // (weight, places) of every pair: in a square while that is small, else in a table.
         let dense = size * size <= 1 << 20;
         let mut square = vec![(0u64, 0u32); if dense { size * size } else { 0 }];
         let mut table: FxHashMap<(u32, u32), (u64, u32)> = FxHashMap::default();
-        arena.for_each_pair(widths, |_, left, right, weight| {
+        arena.while_each_pair(widths, &mut tick, |_, left, right, weight| {
             let cell = if dense {
                 &mut square[left as usize * size + right as usize]
             } else {
@@ -52,7 +56,7 @@ impl Pairs {
             };
             cell.0 += weight;
             cell.1 += 1;
-        });
+        })?;
         let mut kept: Vec<((u32, u32), u64, u32)> = if dense {
             let cells = square.iter().enumerate();
             cells
@@ -80,7 +84,7 @@ impl Pairs {
                 square[ids.0 as usize * size + ids.1 as usize].1 = number;
             }
         }
-        arena.for_each_pair(widths, |position, left, right, _| {
+        arena.while_each_pair(widths, &mut tick, |position, left, right, _| {
             let number = if dense {
                 square[left as usize * size + right as usize].1.checked_sub(1)
             } else {
@@ -89,8 +93,8 @@ impl Pairs {
             if let Some(number) = number {
                 pairs.get_mut(number).places.push(position);
             }
-        });
-        pairs
+        })?;
+        ControlFlow::Continue(pairs)
     }
 
     /// Numbers below this have been given to pairs.

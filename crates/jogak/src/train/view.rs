@@ -22,8 +22,9 @@ pub trait TrainObserver {
         let _ = (merge, view);
     }
 
-    /// Called often, with how many of how many merges are done (`None`: nobody knows).
-    /// [`ControlFlow::Break`] ends training with the merges made so far.
+    /// Called often, with how many of how many merges are done (`None`: nobody knows); before the
+    /// first merge too, while words are cut and pairs are counted. [`ControlFlow::Break`] ends
+    /// training with the merges made so far.
     fn progress(&mut self, done: usize, goal: Option<usize>) -> ControlFlow<()> {
         let _ = (done, goal);
         ControlFlow::Continue(())

@@ -1,5 +1,7 @@
 //! The loop body of WordPiece training: which pair is best, and what changes when it is merged.
 
+use std::ops::ControlFlow;
+
 use rustc_hash::FxHashSet;
 
 use super::rows::Rows;
@@ -50,6 +52,7 @@ const LOWER: u64 = 4;
 const PAIRS_PER_MERGE: u64 = 16;
 
 impl<'a> Learner<'a> {
+    /// Ready, but for [`Learner::count_pairs`].
     pub(super) fn new(corpus: Corpus, config: &'a WordPieceConfig, goal: Option<usize>) -> Self {
         let Corpus { alphabet, arena, length, .. } = corpus;
         let pieces = Pieces {
@@ -87,7 +90,6 @@ impl<'a> Learner<'a> {
             // A power of two, so that no band is kept in part.
             learner.threshold = (1 << guess.max(1).ilog2()).max(learner.threshold);
         }
-        learner.count_pairs();
         learner
     }
 
@@ -104,28 +106,33 @@ impl<'a> Learner<'a> {
         ranker(self.config, &self.occurrences)(&ids, count)
     }
 
-    /// Counts all pairs anew and keeps those that reach the threshold.
-    fn count_pairs(&mut self) {
+    /// Counts all pairs anew and keeps those that reach the threshold. If `tick` breaks this off,
+    /// no more can be learned.
+    pub(super) fn count_pairs(&mut self, tick: impl FnMut() -> ControlFlow<()>) -> ControlFlow<()> {
         // The old ones go first: both at once would be twice the memory.
         self.pairs = Pairs::default();
         self.rows = Rows::new(self.pieces.texts.len());
         let widths = &self.pieces.widths;
-        self.pairs = Pairs::count(&self.arena, widths, self.threshold, &self.passed);
+        self.pairs = Pairs::count(&self.arena, widths, self.threshold, &self.passed, tick)?;
         for number in 0..self.pairs.len() as u32 {
             self.rows.insert(number, self.pairs.get(number).ids);
         }
         self.rows.look_everywhere(&self.pairs, ranker(self.config, &self.occurrences));
+        ControlFlow::Continue(())
     }
 
-    /// The pair to merge next, or none if no pair reaches the last floor.
-    pub(super) fn best(&mut self) -> Option<(u32, WordPieceMerge)> {
+    /// The pair to merge next, or none if no pair reaches the last floor. Breaks if `tick` does.
+    pub(super) fn best(
+        &mut self,
+        mut tick: impl FnMut() -> ControlFlow<()>,
+    ) -> ControlFlow<(), Option<(u32, WordPieceMerge)>> {
         loop {
             let Some(number) = self.rows.best() else {
                 if self.threshold <= self.last_floor() {
-                    return None;
+                    return ControlFlow::Continue(None);
                 }
                 self.threshold = (self.threshold / LOWER).max(self.last_floor());
-                self.count_pairs();
+                self.count_pairs(&mut tick)?;
                 continue;
             };
             let (left, right) = self.pairs.get(number).ids;
@@ -148,7 +155,7 @@ impl<'a> Learner<'a> {
                 replaced: 0,
                 live_change: 0,
             };
-            return Some((number, merge));
+            return ControlFlow::Continue(Some((number, merge)));
         }
     }
 

@@ -33,9 +33,11 @@ mod view;
 
 pub use view::{Candidate, WordPieceObserver, WordPieceView};
 
-use super::alphabet::{Alphabet, AlphabetLimit};
+use std::ops::ControlFlow;
+
+use super::alphabet::AlphabetLimit;
 use super::bpe::Stop;
-use super::corpus::Corpus;
+use super::corpus::{Corpus, Start};
 use crate::error::{Error, Result};
 use crate::symbols::Marker;
 use learner::Learner;
@@ -126,14 +128,17 @@ impl Corpus {
     /// Cuts `words` into characters, for [`Corpus::train_wordpiece`]. Speed and memory are best if
     /// they come sorted by count; the result does not depend on the order.
     ///
+    /// If `observer` asks to stop, the words read until then are the corpus, and nothing is learned.
+    ///
     /// # Errors
     /// As [`Corpus::new`].
     pub fn of_characters<'a>(
         words: impl Iterator<Item = (&'a str, u64)> + Clone,
         config: &WordPieceConfig,
+        observer: &mut impl WordPieceObserver,
     ) -> Result<Self> {
-        let alphabet = Alphabet::chars(words.clone(), &config.marker, config.limit);
-        Self::cut(words, alphabet)
+        let start = Start::Chars(&config.marker, config.limit);
+        Self::cut(words, &start, || observer.progress(0, None))
     }
 
     /// Learns pieces; see [`crate::train::wordpiece`].
@@ -160,19 +165,27 @@ impl Corpus {
         let goal = config.vocab_size.map(|size| size - start);
         let (distinct_words, total_words) = (self.distinct_words, self.total_words);
         let (initial_length, left_out) = (self.length, self.alphabet.left_out);
-        let alphabet = self.alphabet.len();
+        let (alphabet, interrupted) = (self.alphabet.len(), self.interrupted);
         let mut learner = Learner::new(self, config, goal);
         let initial_live = learner.live();
         let mut merges = Vec::new();
+        let begun = if interrupted {
+            ControlFlow::Break(())
+        } else {
+            learner.count_pairs(|| observer.progress(0, goal))
+        };
         let stop = loop {
-            if observer.progress(merges.len(), goal).is_break() {
+            if begun.is_break() || observer.progress(merges.len(), goal).is_break() {
                 break Stop::Interrupted;
             }
             if goal == Some(merges.len()) {
                 break Stop::VocabSize;
             }
-            let Some((number, mut merge)) = learner.best() else {
-                break learner.why_dry();
+            let best = learner.best(|| observer.progress(merges.len(), goal));
+            let (number, mut merge) = match best {
+                ControlFlow::Continue(Some(best)) => best,
+                ControlFlow::Continue(None) => break learner.why_dry(),
+                ControlFlow::Break(()) => break Stop::Interrupted,
             };
             observer.before_merge(&merge, &learner.view());
             learner.apply(number, &mut merge);

@@ -20,8 +20,9 @@ pub trait WordPieceObserver {
         let _ = (merge, view);
     }
 
-    /// Called often, with how many of how many pieces are made (`None`: nobody knows).
-    /// [`ControlFlow::Break`] ends training with the pieces made so far.
+    /// Called often, with how many of how many pieces are made (`None`: nobody knows); before
+    /// the first merge too, while words are cut and pairs are counted. [`ControlFlow::Break`] ends
+    /// training with the pieces made so far.
     fn progress(&mut self, done: usize, goal: Option<usize>) -> ControlFlow<()> {
         let _ = (done, goal);
         ControlFlow::Continue(())
