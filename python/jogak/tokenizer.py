@@ -336,7 +336,7 @@ class Tokenizer:
         Args:
             path: the file; for ``format="vocab-merges"`` the folder of the two files.
             format: None for jogak's own JSON, ``"vocab-merges"`` for vocab.json and merges.txt,
-                ``"tiktoken"`` for a rank file.
+                ``"tiktoken"`` for a rank file, ``"vocab-txt"`` for BERT's vocab.txt.
 
         Raises:
             UnsupportedFeature: the format cannot say something that this tokenizer needs.
@@ -405,10 +405,10 @@ def load(path: str | PathLike[str], format: str | None = None, **options: Any) -
 
     Args:
         path: jogak's own file; a ``.tiktoken`` file; vocab.json with merges.txt beside it, or the
-            folder of both.
-        format: ``"jogak"``, ``"vocab-merges"`` or ``"tiktoken"`` to say what it is.
-        options: what the file does not say itself, such as ``pretokenizer="cl100k"`` for rank files
-            or ``marker="suffix"`` for vocab.json and merges.txt.
+            folder of both; BERT's vocab.txt.
+        format: ``"jogak"``, ``"vocab-merges"``, ``"tiktoken"`` or ``"vocab-txt"`` to say what it is.
+        options: what the file does not say itself, such as ``pretokenizer="cl100k"`` for rank files,
+            ``marker="suffix"`` for vocab.json and merges.txt, or ``lowercase=True`` for vocab.txt.
 
     Raises:
         FormatError: the file is not what it should be, or does not give the ids it was saved with.

@@ -40,8 +40,10 @@ fn textbook(words: &[(String, u64)], config: &WordPieceConfig) -> Vec<(String, S
         word.chars().enumerate().map(text).collect()
     };
     let all: BTreeSet<String> = words.iter().flat_map(|(word, _)| symbols(word)).collect();
-    let (marked, plain): (Vec<String>, Vec<String>) =
+    let (marked, _): (Vec<String>, Vec<String>) =
         all.into_iter().partition(|text| text.starts_with("##"));
+    let characters: BTreeSet<char> = words.iter().flat_map(|(word, _)| word.chars()).collect();
+    let plain: Vec<String> = characters.into_iter().map(String::from).collect();
     let mut pieces: Vec<String> = [plain, marked].concat();
     let mut corpus: Vec<(Vec<String>, u64)> =
         words.iter().map(|(word, count)| (symbols(word), *count)).collect();
@@ -205,7 +207,7 @@ fn stops_say_why() {
     assert_eq!(train(&words, &one).stop, Stop::NoPair);
     assert_eq!(train(&words, &auto).stop, Stop::MinPairCount);
     assert_eq!(
-        train(&words, &WordPieceConfig { vocab_size: Some(6), ..one }).stop,
+        train(&words, &WordPieceConfig { vocab_size: Some(8), ..one }).stop,
         Stop::VocabSize
     );
 }
@@ -241,5 +243,5 @@ fn an_alphabet_larger_than_the_vocabulary_is_an_error() {
         .train_wordpiece(&config, &mut Silent)
         .unwrap_err()
         .to_string();
-    assert!(error.contains("at least 3"), "{error}");
+    assert!(error.contains("at least 5"), "{error}");
 }

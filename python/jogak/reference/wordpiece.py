@@ -12,6 +12,7 @@ Rules:
 - Often enough: `min_pair_count` occurrences, or with "auto" as many as the largest power of two that
   any pair reaches, and never fewer than 2. With the criterion "count", where the most frequent pair
   goes first anyway, "auto" is 2.
+- The alphabet has every character as it is, and with the marker where it occurs so.
 - A pair whose joined text already is a piece, or is too long, is passed over; and so are pairs with an
   unknown symbol.
 
@@ -124,13 +125,13 @@ def train_wordpiece(
 
     Takes time proportional to (merges x corpus): everything is counted anew for each merge.
 
-    >>> trained = train_wordpiece({"hug": 10, "pug": 5, "hugs": 5}, min_pair_count=1, vocab_size=7)
+    >>> trained = train_wordpiece({"hug": 10, "pug": 5, "hugs": 5}, min_pair_count=1, vocab_size=10)
     >>> [(merge.text, str(merge.score)) for merge in trained.merges]
     [('hu', '13/4'), ('pu', '10')]
     """
     if criterion not in CRITERIA:
         raise ValueError(f"criterion {criterion!r} is not one of {', '.join(CRITERIA)}")
-    alphabet = base_alphabet(counts, spelling, alphabet_size)
+    alphabet = base_alphabet(counts, spelling, alphabet_size, every_plain=True)
     base = tuple(dict.fromkeys([*special_tokens, *alphabet]))
     ids = {text: place for place, text in enumerate(base)}
     words = [(spelling.symbols(word), count) for word, count in counts.items()]

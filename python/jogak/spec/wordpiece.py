@@ -33,6 +33,9 @@ class WordPiece:
     (#ab/n) / ((#a/n) (#b/n)). Of pairs with the same score the smaller (left id, right id) goes first.
     Scores are compared exactly.
 
+    The base alphabet has every character as it is, and with the marker where it occurs so: a word is
+    not unknown because its first character was only seen inside of words.
+
     The score alone loves what is rare, so a pair must also occur often enough: ``min_pair_count``.
 
     Args:

@@ -26,7 +26,8 @@ pub struct Corpus {
 /// What the first symbols are.
 pub(super) enum Start<'a> {
     Bytes,
-    Chars(&'a Marker, AlphabetLimit),
+    /// The last one says whether every character is a symbol without its marker too.
+    Chars(&'a Marker, AlphabetLimit, bool),
 }
 
 impl Corpus {
@@ -46,8 +47,11 @@ impl Corpus {
     ) -> Result<Self> {
         // How many merges `vocab_size` leaves room for is known when the alphabet is.
         let goal = config.num_merges.filter(|_| config.vocab_size.is_none());
-        let start =
-            if config.bytes { Start::Bytes } else { Start::Chars(&config.marker, config.limit) };
+        let start = if config.bytes {
+            Start::Bytes
+        } else {
+            Start::Chars(&config.marker, config.limit, false)
+        };
         Self::cut(words, &start, || observer.progress(0, goal))
     }
 
@@ -63,7 +67,7 @@ impl Corpus {
         let mut stopped = ControlFlow::Continue(());
         let alphabet = match start {
             Start::Bytes => Alphabet::bytes(),
-            Start::Chars(marker, limit) => {
+            Start::Chars(marker, limit, every_plain) => {
                 let mut bytes = 0;
                 let known = words.clone().take_while(|(word, _)| {
                     bytes += word.len();
@@ -73,7 +77,7 @@ impl Corpus {
                     }
                     stopped.is_continue()
                 });
-                Alphabet::chars(known, marker, *limit)
+                Alphabet::chars(known, marker, *limit, *every_plain)
             }
         };
         let mut arena = Arena::new();

@@ -15,6 +15,9 @@
 //! pair is left above it. `Criterion::Count` takes the pair with the largest count instead, which is
 //! what HF tokenizers do under the name of WordPiece.
 //!
+//! A word of which one character is unknown is unknown as a whole, so every character is a symbol as it
+//! is, also where it only occurs inside of words.
+//!
 //! As in BPE a pair whose joined text already is a piece or a special token, or is too long, is passed
 //! over for good.
 //!
@@ -137,7 +140,7 @@ impl Corpus {
         config: &WordPieceConfig,
         observer: &mut impl WordPieceObserver,
     ) -> Result<Self> {
-        let start = Start::Chars(&config.marker, config.limit);
+        let start = Start::Chars(&config.marker, config.limit, true);
         Self::cut(words, &start, || observer.progress(0, None))
     }
 
