@@ -17,9 +17,7 @@ from typing import Any
 
 import jogak
 
-DATA = Path(
-    os.environ.get("JOGAK_DATA", Path(__file__).resolve().parents[2] / "shared" / "data")
-)
+DATA = Path(os.environ.get("JOGAK_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 HELD_BACK = 1_000_000
 CONFIGS: dict[str, dict[str, Any]] = {
     "likelihood, auto": {},
@@ -67,7 +65,9 @@ def train_hf(lines: list[str], size: int) -> tuple[jogak.Tokenizer, float]:
 def main() -> None:
     """Reads the options, measures, prints the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("files", type=Path, nargs="*", help="text files (default: ko_nsmc, en_docs)")
+    parser.add_argument(
+        "files", type=Path, nargs="*", help="text files (default: ko_nsmc, en_docs)"
+    )
     parser.add_argument("--sizes", type=int, nargs="+", default=[30_000], metavar="N")
     parser.add_argument("--skip-hf", action="store_true", help="without the slow one")
     options = parser.parse_args()

@@ -72,9 +72,7 @@ def test_odd_texts_equal_hf(text: str) -> None:
     theirs.pre_tokenizer = peer.pre_tokenizers.WhitespaceSplit()
     ours = jogak.Tokenizer(
         jogak.Spec(
-            model=jogak.WordPieceModel(
-                pieces=tuple(pieces), unknown="[UNK]", max_chars_per_word=7
-            ),
+            model=jogak.WordPieceModel(pieces=tuple(pieces), unknown="[UNK]", max_chars_per_word=7),
             pretokenizer=(jogak.Named("whitespace"),),
         )
     )

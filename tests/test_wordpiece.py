@@ -101,9 +101,7 @@ def test_training_equals_the_reference(
 ) -> None:
     """Pieces, counts, scores, live pieces, stop reason: all the same, step by step."""
     assert isinstance(config.marker, jogak.Marker)
-    alphabet = reference.base_alphabet(
-        counts, oracle.spelling(config.marker), every_plain=True
-    )
+    alphabet = reference.base_alphabet(counts, oracle.spelling(config.marker), every_plain=True)
     assume(set(specials).isdisjoint(alphabet))
     if extra is not None:
         # The unknown piece that is added is not counted.
@@ -144,8 +142,10 @@ def test_an_observer_changes_nothing(counts: dict[str, int], config: jogak.WordP
         first = merge.candidates[0]
         assert (merge.left, merge.right, merge.count) == (first.left, first.right, first.count)
         assert merge.score == first.score == step.score  # type: ignore[union-attr]
-        assert merge.floor <= merge.count < 2 * merge.floor or config.min_pair_count != "auto" or (
-            config.criterion == "count"
+        assert (
+            merge.floor <= merge.count < 2 * merge.floor
+            or config.min_pair_count != "auto"
+            or (config.criterion == "count")
         )
         assert str(merge)
 

@@ -351,7 +351,11 @@ class Tokenizer:
             except JogakError:  # a text that has no ids here proves nothing
                 continue
         spec = self._spec
-        if format == "vocab-merges" and isinstance(spec.model, BPEModel) and spec.model.merges is None:
+        if (
+            format == "vocab-merges"
+            and isinstance(spec.model, BPEModel)
+            and spec.model.merges is None
+        ):
             model = dataclasses.replace(spec.model, merges=self.merge_ids)
             spec = dataclasses.replace(spec, model=model)
         formats.write(path, spec, self._training, probes, format=format)

@@ -68,9 +68,7 @@ def training_trace(
     )
 
 
-def _merge(
-    log: WordPieceLog, rank: int, record: Mapping[str, Any], vocab_size: int
-) -> ScoredMerge:
+def _merge(log: WordPieceLog, rank: int, record: Mapping[str, Any], vocab_size: int) -> ScoredMerge:
     config, length = log.config, record["length_before"]
     floor = config.min_pair_count
     if floor == "auto":

@@ -125,8 +125,9 @@ def _pieces(data: bytes, name: str) -> tuple[tuple[str | None, ...], dict[str, i
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1
-        raise fault(name, f"line {line}", f"line {line} is not UTF-8 ({error.reason})") from None
+        number = data[: error.start].count(b"\n") + 1
+        message = f"line {number} is not UTF-8 ({error.reason})"
+        raise fault(name, f"line {number}", message) from None
     lines = text.split("\n")
     if not lines[-1]:
         del lines[-1]

@@ -1,8 +1,8 @@
 """What a tokenizer *is*: plain immutable data, validated when made.
 
-Two kinds of objects live here. *Configs* (`BPE`, `WordPiece`) say how to train. A `Spec` says what came out:
-pieces, merges, border marker, pre-tokenizer, special tokens. A `Spec` is all that a file holds and
-all that `jogak.Tokenizer` is compiled from.
+Two kinds of objects live here. *Configs* (`BPE`, `WordPiece`) say how to train. A `Spec` says what
+came out: pieces, merges, border marker, pre-tokenizer, special tokens. A `Spec` is all that a file
+holds and all that `jogak.Tokenizer` is compiled from.
 
 Rule: no behaviour beyond checking and translating to and from plain dicts; an impossible
 combination raises `ConfigError` here, not in training.

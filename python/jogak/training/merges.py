@@ -230,7 +230,8 @@ class MergeLog(Generic[C]):
 
     def _least(self) -> int:
         """The count below which no pair is merged."""
-        least: int = self.config.min_pair_count
+        least = self.config.min_pair_count
+        assert isinstance(least, int)
         return least
 
     def texts(self) -> str:
@@ -276,8 +277,8 @@ class MergeLog(Generic[C]):
         config, family = data["config"], cls.family.lower()
         if isinstance(config, Mapping) and config.get("type") != family:
             raise ConfigError(f"config.type is {shown(config.get('type'))}; expected {family!r}")
-        options = (part.name for part in dataclasses.fields(cls.config_type))
-        check_fields("config", config, ("type", *options))
+        options: Any = dataclasses.fields(cls.config_type)
+        check_fields("config", config, ("type", *(part.name for part in options)))
         check_fields("config.marker", config["marker"], _MARKER_FIELDS)
         return cls(
             config=cls.config_type.from_dict(config), **{name: data[name] for name in cls._saved()}

@@ -29,8 +29,10 @@ class ScoredStep(MergeStep):
 
     @property
     def score(self) -> float:
-        """(#ab/n) / ((#a/n) (#b/n)): how much more often the two stand side by side than chance
-        would have it; rounded, which training is not."""
+        """(#ab/n) / ((#a/n) (#b/n)): how much more often the two stand together than by chance.
+
+        Rounded; training compares scores exactly.
+        """
         return self.count * self.length_before / (self.left_count * self.right_count)
 
 
