@@ -239,10 +239,13 @@ def _report(
         }
         print_json(summary if shown is None else {**summary, "trace": shown.to_dict()})
     if not quiet:
+        # Merges are no part of a WordPiece vocabulary.
+        wordpiece = tokenizer.spec.model.family == "wordpiece"
+        merges = "" if wordpiece else f", {len(tokenizer.merges):,} of them merges,"
         say_left_out(training.report)
         say(
-            f"{'stopped; ' if stopped else ''}saved {len(tokenizer):,} pieces, "
-            f"{len(tokenizer.merges):,} of them merges, to {output} (stop: {training.stop})"
+            f"{'stopped; ' if stopped else ''}saved {len(tokenizer):,} pieces{merges} "
+            f"to {output} (stop: {training.stop})"
         )
 
 
