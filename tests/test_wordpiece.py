@@ -358,6 +358,7 @@ def test_what_only_bpe_has() -> None:
         lambda: tok.encode("low", dropout=0.1),
         lambda: tok.resized(12),
         lambda: jogak.train(SENNRICH, jogak.WordPiece(vocab_size=3)),
+        lambda: jogak.train(SENNRICH, jogak.WordPiece(), pretokenizer="metaspace"),
     ):
         with pytest.raises(jogak.ConfigError):
             call()

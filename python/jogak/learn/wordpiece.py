@@ -38,6 +38,7 @@ def learn(job: Job[WordPiece]) -> Tokenizer:
         ConfigError: options that contradict the words.
         TrainingInterrupted: Ctrl-C; the exception has the tokenizer learned so far.
     """
+    _check_marker(job)
     result = _learn(job)
     tokenizer = _tokenizer(job, result)
     if result["stop"] == "interrupted":
@@ -47,6 +48,16 @@ def learn(job: Job[WordPiece]) -> Tokenizer:
             tokenizer,
         )
     return tokenizer
+
+
+def _check_marker(job: Job[WordPiece]) -> None:
+    """Words that come with a marker come with ▁, and that must be the marker."""
+    marker = job.config.marker
+    if job.marked and marker != Marker("prefix"):
+        raise ConfigError(
+            f"the metaspace pre-tokenizer writes ▁ before words, but the marker is {marker}; choose "
+            'marker="prefix", or another pre-tokenizer'
+        )
 
 
 def _uncounted_unknown(config: WordPiece, specials: Mapping[str, int]) -> str | None:

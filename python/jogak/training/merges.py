@@ -280,9 +280,13 @@ class MergeLog(Generic[C]):
         options: Any = dataclasses.fields(cls.config_type)
         check_fields("config", config, ("type", *(part.name for part in options)))
         check_fields("config.marker", config["marker"], _MARKER_FIELDS)
-        return cls(
-            config=cls.config_type.from_dict(config), **{name: data[name] for name in cls._saved()}
-        )
+        made = cls.config_type.from_dict(config)
+        for name, value in made.to_dict()["marker"].items():
+            # A marker chooses what it is not told; a file has to tell.
+            if config["marker"][name] != value:
+                found = shown(config["marker"][name])
+                raise ConfigError(f"config.marker.{name} is {found}; expected {shown(value)}")
+        return cls(config=made, **{name: data[name] for name in cls._saved()})
 
 
 _MARKER_FIELDS = tuple(part.name for part in dataclasses.fields(Marker))
