@@ -34,6 +34,7 @@ PYTHON_ARROWS: dict[str, set[str]] = {
     # what runs
     "formats": {"errors", "spec", "training"},
     "resize": {"errors", "spec", "training"},
+    "normalization": {"_core", "errors", "spec"},
     "ragged": {"_core", "errors"},
     "tokenizer": {
         *("_core", "errors", "formats", "ragged", "resize", "spec", "threads"),
@@ -53,7 +54,7 @@ PYTHON_ARROWS: dict[str, set[str]] = {
     "__init__": set(),
     "cli": {"__init__", "errors", "explain", "spec"},
 }
-CORE_ROOMS = {"counts", "learn", "ragged", "tokenizer"}
+CORE_ROOMS = {"counts", "learn", "normalization", "ragged", "tokenizer"}
 
 # Room of the core -> rooms of the core that it may use.
 RUST_ARROWS: dict[str, set[str]] = {
@@ -62,26 +63,29 @@ RUST_ARROWS: dict[str, set[str]] = {
     "random": set(),
     "vocab": {"error"},
     "symbols": {"error", "vocab"},
-    "normalize": {"error"},
+    # Metaspace is a pre-tokenizer that also rewrites; and expressions have one engine.
+    "normalize": {"error", "pretokenize"},
     "pretokenize": {"error"},
     "count": {"error", "pretokenize"},
     # `count` says what it wants of a front half (the trait `Words`), and `prepare` is one.
     "prepare": {"count", "error", "normalize", "pretokenize"},
     "model": {"error", "observe", "random", "symbols", "vocab"},
     "cache": {"error"},
-    "decode": {"error", "symbols", "vocab"},
+    "decode": {"error", "normalize", "pretokenize", "symbols", "vocab"},
     "pipeline": {
         "cache",
         "decode",
         "error",
         "model",
+        "normalize",
         "observe",
         "prepare",
         "random",
         "symbols",
         "vocab",
     },
-    "trace": {"error", "model", "observe", "pipeline", "prepare"},
+    "trace": {"error", "model", "normalize", "observe", "pipeline", "prepare"},
+    "ways": {"error", "model", "pipeline", "symbols", "trace"},
     "train": {"count", "error", "observe", "symbols"},
 }
 

@@ -309,7 +309,7 @@ def test_usual_pretokenizers() -> None:
     bert = jogak.train(iter(lines), jogak.WordPiece())
     assert bert.spec.pretokenizer == (jogak.Named("bert"),)
     spaced = jogak.train(iter(lines), jogak.WordPiece(marker="prefix", min_pair_count=1))
-    assert spaced.spec.pretokenizer == (jogak.Named("metaspace"),)
+    assert spaced.spec.pretokenizer == (jogak.Metaspace(),)
     assert spaced.decode(spaced.encode("lower, low")) == "lower, low"
     other = jogak.train(iter(lines), jogak.WordPiece(marker=jogak.Marker("prefix", "_")))
     assert other.spec.pretokenizer == (jogak.Named("whitespace"),)

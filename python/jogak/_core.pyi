@@ -14,8 +14,13 @@ __all__ = [
     "Tokenizer",
     "__version__",
     "arrow_list",
+    "charsmap_rules",
+    "compile_charsmap",
     "count_documents",
     "count_sources",
+    "named_charsmap",
+    "normalize",
+    "parse_rule_tsv",
     "train_bpe",
     "train_wordpiece",
 ]
@@ -23,6 +28,7 @@ __all__ = [
 __version__: str
 
 class _Request(TypedDict):
+    normalizer: list[dict[str, Any]]
     pretokenizer: list[dict[str, Any]]
     errors: str
     keep_order: bool
@@ -36,8 +42,8 @@ class Counts:
     @staticmethod
     def from_items(items: list[tuple[str, int]]) -> Counts: ...
     @staticmethod
-    def load(path: str) -> tuple[Counts, str]: ...
-    def save(self, path: str, pretokenizer: str) -> None: ...
+    def load(path: str) -> tuple[Counts, str, str]: ...
+    def save(self, path: str, pretokenizer: str, normalizer: str) -> None: ...
     def __len__(self) -> int: ...
     @property
     def total(self) -> int: ...
@@ -81,9 +87,14 @@ def train_wordpiece(
     candidates: int = 20,
     words: int = 50,
 ) -> dict[str, Any]: ...
+def normalize(text: str, normalizer: list[dict[str, Any]]) -> tuple[str, list[tuple[int, int]]]: ...
+def compile_charsmap(rules: list[tuple[str, str]]) -> bytes: ...
+def named_charsmap(name: str) -> bytes: ...
+def charsmap_rules(data: bytes, limit: int) -> list[tuple[str, str]] | None: ...
+def parse_rule_tsv(text: str) -> list[tuple[str, str]]: ...
 def arrow_list(ids: NDArray[np.uint32], offsets: NDArray[np.int64]) -> tuple[object, object]: ...
 
-_Dropout: TypeAlias = tuple[float, int] | None
+_Draw: TypeAlias = tuple[str, float, int] | None
 
 @final
 class Tokenizer:
@@ -92,12 +103,13 @@ class Tokenizer:
         model: dict[str, Any],
         pretokenizer: list[dict[str, Any]],
         special_tokens: list[tuple[str, int]],
+        normalizer: list[dict[str, Any]],
     ) -> Tokenizer: ...
     def encode(
-        self, text: str, special: str, strategy: str | None = None, dropout: _Dropout = None
+        self, text: str, special: str, strategy: str | None = None, draw: _Draw = None
     ) -> list[int]: ...
     def encode_array(
-        self, text: str, special: str, strategy: str | None = None, dropout: _Dropout = None
+        self, text: str, special: str, strategy: str | None = None, draw: _Draw = None
     ) -> NDArray[np.uint32]: ...
     def encode_batch(
         self,
@@ -105,16 +117,20 @@ class Tokenizer:
         special: str,
         threads: int,
         strategy: str | None = None,
-        dropout: _Dropout = None,
+        draw: _Draw = None,
     ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]: ...
     def tokens(
-        self, text: str, special: str, strategy: str | None = None, dropout: _Dropout = None
+        self, text: str, special: str, strategy: str | None = None, draw: _Draw = None
     ) -> list[str]: ...
     def count(
-        self, text: str, special: str, strategy: str | None = None, dropout: _Dropout = None
+        self, text: str, special: str, strategy: str | None = None, draw: _Draw = None
     ) -> int: ...
     def explain(
-        self, text: str, special: str, strategy: str | None = None, dropout: _Dropout = None
+        self, text: str, special: str, strategy: str | None = None, draw: _Draw = None
     ) -> list[dict[str, Any]]: ...
+    def n_best(self, text: str, n: int, special: str) -> list[tuple[float, list[int]]] | None: ...
+    def likelihood(
+        self, text: str, ids: list[int], alpha: float, special: str
+    ) -> tuple[float, float, float] | None: ...
     def decode(self, ids: object, skip_special: bool) -> bytes: ...
     def merges(self) -> list[tuple[int, int]]: ...

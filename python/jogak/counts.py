@@ -20,7 +20,16 @@ from jogak import _core
 from jogak.corpus import Corpus, Documents, FormatName, Layout, one_of, resolve
 from jogak.errors import ConfigError, FormatError
 from jogak.progress import Progress, reporting
-from jogak.spec import Pretokenizer, PretokenizerLike, pretokenizer_from_dict, resolve_pretokenizer
+from jogak.spec import (
+    Normalizer,
+    NormalizerLike,
+    Pretokenizer,
+    PretokenizerLike,
+    normalizer_from_dict,
+    pretokenizer_from_dict,
+    resolve_normalizer,
+    resolve_pretokenizer,
+)
 from jogak.threads import resolve_threads
 
 if TYPE_CHECKING:
@@ -85,38 +94,38 @@ class Counts:
     [('newest', 12)]
     """
 
-    __slots__ = ("_pretokenizer", "_report", "_words")
+    __slots__ = ("_front", "_report", "_words")
 
     _words: _core.Counts
-    _pretokenizer: tuple[Pretokenizer, ...] | None
+    _front: Front
     _report: Report
 
     def __init__(self) -> None:
         """No words at all: zero, for sums."""
-        self._fill(_core.Counts.from_items([]), None, Report())
+        self._fill(_core.Counts.from_items([]), Front(), Report())
 
-    def _fill(
-        self, words: _core.Counts, pretokenizer: tuple[Pretokenizer, ...] | None, report: Report
-    ) -> None:
-        self._words, self._pretokenizer, self._report = words, pretokenizer, report
+    def _fill(self, words: _core.Counts, front: Front, report: Report) -> None:
+        self._words, self._front, self._report = words, front, report
 
     @classmethod
-    def _of(
-        cls, words: _core.Counts, pretokenizer: tuple[Pretokenizer, ...] | None, report: Report
-    ) -> Self:
+    def _of(cls, words: _core.Counts, front: Front, report: Report) -> Self:
         counts = cls.__new__(cls)
-        counts._fill(words, pretokenizer, report)
+        counts._fill(words, front, report)
         return counts
 
     @classmethod
     def from_dict(
-        cls, words: Mapping[str, int], pretokenizer: PretokenizerLike | None = None
+        cls,
+        words: Mapping[str, int],
+        pretokenizer: PretokenizerLike | None = None,
+        normalizer: NormalizerLike | None = None,
     ) -> Self:
         """An inventory: words with their counts, in the order of the mapping.
 
         Args:
             words: each word with its count, a whole number from 1 to 2**64 - 1.
             pretokenizer: how the words were cut from text, if that is known.
+            normalizer: how the text was rewritten before, if it was.
 
         Raises:
             ConfigError: a word that is empty or no text, or a count that is no such number.
@@ -133,7 +142,8 @@ class Counts:
             number = _whole(f"the count of {word!r}", number)
             items.append((_text(word), number))
         stages = None if pretokenizer is None else resolve_pretokenizer(pretokenizer)
-        return cls._of(_core.Counts.from_items(items), stages, Report())
+        front = Front(stages, resolve_normalizer(normalizer))
+        return cls._of(_core.Counts.from_items(items), front, Report())
 
     # --- look -------------------------------------------------------------------------------------
 
@@ -150,7 +160,12 @@ class Counts:
     @property
     def pretokenizer(self) -> tuple[Pretokenizer, ...] | None:
         """How the words were cut from text; None for an inventory that was given."""
-        return self._pretokenizer
+        return self._front.pretokenizer
+
+    @property
+    def normalizer(self) -> tuple[Normalizer, ...]:
+        """How the text was rewritten before it was cut."""
+        return self._front.normalizer
 
     @property
     def report(self) -> Report:
@@ -202,7 +217,7 @@ class Counts:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Counts):
             return NotImplemented
-        return self._pretokenizer == other._pretokenizer and self._words.equals(other._words)
+        return self._front == other._front and self._words.equals(other._words)
 
     __hash__ = None  # type: ignore[assignment]  # equality reads all words
 
@@ -215,20 +230,22 @@ class Counts:
         """Both together: the counts of one corpus behind the other.
 
         Raises:
-            ConfigError: they were made with different pre-tokenizers, so that their words do not mean
-                the same. (Counts without words can always be added.)
+            ConfigError: they were made with different pre-tokenizers or normalizers, so that their
+                words do not mean the same. (Counts without words can always be added.)
             CorpusError: a sum passes 2**64 - 1.
         """
         if not isinstance(other, Counts):
             return NotImplemented
-        mine, theirs = self._pretokenizer, other._pretokenizer
+        mine, theirs = self._front, other._front
         if mine != theirs and len(self) and len(other):
+            which = "pre-tokenizers" if mine.normalizer == theirs.normalizer else "normalizers"
             raise ConfigError(
-                "these counts were made with different pre-tokenizers and cannot be added: "
-                f"{_shown(mine)} and {_shown(theirs)}; count again with the same one"
+                f"these counts were made with different {which} and cannot be added: "
+                f"{mine.shown()} and {theirs.shown()}; count again with the same one"
             )
-        stages = mine if len(self) or (mine is not None and not len(other)) else theirs
-        return Counts._of(self._words.add(other._words), stages, self._report + other._report)
+        known = mine.pretokenizer is not None
+        front = mine if len(self) or (known and not len(other)) else theirs
+        return Counts._of(self._words.add(other._words), front, self._report + other._report)
 
     def limited(self, *, min_count: int = 1, min_word_length: int = 1) -> Counts:
         """Only words that occur at least ``min_count`` times and have ``min_word_length`` characters.
@@ -239,7 +256,7 @@ class Counts:
         _whole("min_count", min_count)
         _whole("min_word_length", min_word_length)
         return Counts._of(
-            self._words.limited(min_count, min_word_length), self._pretokenizer, self._report
+            self._words.limited(min_count, min_word_length), self._front, self._report
         )
 
     # --- keep -------------------------------------------------------------------------------------
@@ -256,10 +273,14 @@ class Counts:
         """
         import json
 
-        stages = self._pretokenizer
+        stages = self._front.pretokenizer
         dicts = None if stages is None else [stage.to_dict() for stage in stages]
-        text = json.dumps(dicts, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-        self._words.save(os.fspath(path), text)
+        rules = [stage.to_dict() for stage in self._front.normalizer]
+        text, rule_text = (
+            json.dumps(part, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+            for part in (dicts, rules)
+        )
+        self._words.save(os.fspath(path), text, rule_text)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -271,20 +292,41 @@ class Counts:
         """
         import json
 
-        core, text = _core.Counts.load(os.fspath(path))
+        core, text, rule_text = _core.Counts.load(os.fspath(path))
         dicts = json.loads(text)
         try:
             stages = None if dicts is None else tuple(map(pretokenizer_from_dict, dicts))
+            rules = tuple(map(normalizer_from_dict, json.loads(rule_text)))
         except ConfigError as error:
             name = os.fspath(path)
             raise FormatError(f"{name}, line 1: {error}", file=name, place="line 1") from None
-        return cls._of(core, stages, Report())
+        return cls._of(core, Front(stages, rules), Report())
+
+
+@dataclass(frozen=True)
+class Front:
+    """How text became words.
+
+    Attributes:
+        pretokenizer: how it was cut; None for an inventory that was given.
+        normalizer: how it was rewritten before.
+    """
+
+    pretokenizer: tuple[Pretokenizer, ...] | None = None
+    normalizer: tuple[Normalizer, ...] = ()
+
+    def shown(self) -> str:
+        """Both, for messages."""
+        return _shown(self.pretokenizer) + (
+            f" behind {_shown(self.normalizer)}" if self.normalizer else ""
+        )
 
 
 def count(
     corpus: Corpus | Mapping[str, int] | Counts,
     *,
     pretokenizer: PretokenizerLike | None = None,
+    normalizer: NormalizerLike | None = None,
     format: FormatName | None = None,
     field: str | None = None,
     column: str | None = None,
@@ -307,6 +349,7 @@ def count(
             bytes. Also a mapping {word: count}, or `Counts`, for which only ``min_word_length`` is left
             to do. See `jogak.corpus`.
         pretokenizer: how a document is cut into words; None chooses ``"o200k"``.
+        normalizer: how a document is rewritten before it is cut; see `resolve_normalizer`.
         format: ``"text"``, ``"jsonl"``, ``"csv"`` or ``"tsv"`` for all files; None goes by their names
             (`jogak.corpus.Layout` tells this and the next five exactly).
         field: JSON lines: the field that is the document.
@@ -341,12 +384,14 @@ def count(
         newline=newline,
     )
     if isinstance(corpus, (Counts, Mapping)):
-        return _recount(corpus, pretokenizer, layout, min_word_length)
+        return _recount(corpus, pretokenizer, normalizer, layout, min_word_length)
+    rules = resolve_normalizer(normalizer)
     stages = resolve_pretokenizer(DEFAULT_PRETOKENIZER if pretokenizer is None else pretokenizer)
     what = resolve(corpus, layout)
     with reporting(progress) as report:
         callback = None if report is None else partial(report, "counting")
         request: _core._Request = {
+            "normalizer": [stage.to_core() for stage in rules],
             "pretokenizer": [stage.to_dict() for stage in stages],
             "errors": errors,
             "keep_order": bool(keep_order),
@@ -357,14 +402,15 @@ def count(
         }
         if isinstance(what, Documents):
             core, seen = _core.count_documents(what.documents, request)
-            return Counts._of(core, stages, Report(**seen))
+            return Counts._of(core, Front(stages, rules), Report(**seen))
         core, seen = _core.count_sources(what.sources, request)
-    return Counts._of(core, stages, Report(**seen, ignored_files=what.ignored_files))
+    return Counts._of(core, Front(stages, rules), Report(**seen, ignored_files=what.ignored_files))
 
 
 def _recount(
     corpus: Counts | Mapping[str, int],
     pretokenizer: PretokenizerLike | None,
+    normalizer: NormalizerLike | None,
     layout: Layout,
     min_word_length: int,
 ) -> Counts:
@@ -374,11 +420,16 @@ def _recount(
             f"{unused[0]} is for files, but the corpus has counted words; leave it out"
         )
     if not isinstance(corpus, Counts):
-        corpus = Counts.from_dict(corpus, pretokenizer)
+        corpus = Counts.from_dict(corpus, pretokenizer, normalizer)
     elif pretokenizer is not None and resolve_pretokenizer(pretokenizer) != corpus.pretokenizer:
         raise ConfigError(
             f"pretokenizer is {_shown(resolve_pretokenizer(pretokenizer))}, but the counts were made "
             f"with {_shown(corpus.pretokenizer)}; leave it out, or count the texts again"
+        )
+    elif normalizer is not None and resolve_normalizer(normalizer) != corpus.normalizer:
+        raise ConfigError(
+            f"normalizer is {_shown(resolve_normalizer(normalizer))}, but the counts were made "
+            f"with {_shown(corpus.normalizer)}; leave it out, or count the texts again"
         )
     return corpus.limited(min_word_length=min_word_length) if min_word_length > 1 else corpus
 
@@ -407,7 +458,7 @@ def _text(word: str, errors: Literal["strict", "replace"] = "strict") -> str:
     return word
 
 
-def _shown(stages: tuple[Pretokenizer, ...] | None) -> str:
+def _shown(stages: tuple[Pretokenizer | Normalizer, ...] | None) -> str:
     if stages is None:
         return "none (an inventory that was given)"
     import json

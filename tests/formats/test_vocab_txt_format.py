@@ -81,7 +81,7 @@ def test_options(options: dict[str, Any], words: str, tmp_path: Path) -> None:
 
 
 def test_what_it_cannot_say(tmp_path: Path) -> None:
-    """Other families, pieces that are no line, and a normalizer that is not there."""
+    """Other families, and pieces that are no line."""
     bpe = jogak.train({"low": 5}, jogak.BPE(marker="none"))
     lines = jogak.Tokenizer(
         jogak.Spec(
@@ -92,5 +92,10 @@ def test_what_it_cannot_say(tmp_path: Path) -> None:
         with pytest.raises(jogak.UnsupportedFeature):
             tok.save(tmp_path / "vocab.txt", format="vocab-txt")
     assert not (tmp_path / "vocab.txt").exists()
-    with pytest.raises(jogak.UnsupportedFeature, match="lower case"):
-        vocab_txt.read(written(tmp_path, PLAIN), lowercase=True)
+
+
+def test_the_normalizer_is_berts(tmp_path: Path) -> None:
+    """Lower case or not, as said."""
+    path = written(tmp_path, PLAIN)
+    assert jogak.load(path, lowercase=True).tokens("UNDO") == ["un", "##do"]
+    assert jogak.load(path, lowercase=False).tokens("UNDO") == ["[UNK]"]

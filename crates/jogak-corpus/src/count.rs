@@ -273,7 +273,7 @@ fn start<'scope, W: Words>(
         let _leaving = Leaving(crew);
         let mut counter = Counter::new(options.keep_order);
         let mut report = Report::default();
-        let mut scratch = String::new();
+        let mut scratch = W::Scratch::default();
         let mut spare = Vec::new();
         while !crew.is_stopped() {
             let block = match supply.next(spare) {

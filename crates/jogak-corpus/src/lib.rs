@@ -31,5 +31,5 @@ pub use count::{Options, Progress, count_documents, count_sources};
 pub use error::{Error, Place, Problem, Result};
 pub use feed::Batch;
 pub use report::Report;
-pub use saved::{LoadError, load, save};
+pub use saved::{Front, LoadError, load, save};
 pub use source::{Errors, Format, Input, Source, Split};

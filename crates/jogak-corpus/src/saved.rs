@@ -7,7 +7,7 @@
 //! The file is UTF-8 text with `\n` behind every line. The first line is a JSON object:
 //!
 //! ```text
-//! {"jogak":"counts","version":1,"pretokenizer":...,"order":"canonical","words":2,"total":11}
+//! {"jogak":"counts","version":2,"normalizer":[],"pretokenizer":...,"order":"canonical","words":2,"total":11}
 //! 6<tab>"newest"
 //! 5<tab>"low"
 //! ```
@@ -22,9 +22,18 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 /// A header is short; a longer first line is another kind of file.
 const HEADER_LIMIT: u64 = 1 << 20;
+
+/// How text became words, as JSON.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Front {
+    /// How it was rewritten: a list of objects.
+    pub normalizer: String,
+    /// How it was cut: a list of objects, or null.
+    pub pretokenizer: String,
+}
 
 /// Why counts cannot be loaded.
 #[derive(Debug)]
@@ -47,15 +56,15 @@ impl From<io::Error> for LoadError {
 }
 
 /// Writes counts to `path`, whole or not at all: to a file beside it, which then takes its name.
-/// `pretokenizer` is JSON that says how the words were cut.
+/// `front` says how text became words.
 ///
 /// # Errors
 /// What the system says; a file that was there before is then untouched.
-pub fn save(counts: &Counts, pretokenizer: &str, path: &Path) -> io::Result<()> {
+pub fn save(counts: &Counts, front: &Front, path: &Path) -> io::Result<()> {
     // A link stays a link: the file that it points at is replaced.
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     let (partial, file) = create_beside(&path)?;
-    let written = write(counts, pretokenizer, &file)
+    let written = write(counts, front, &file)
         .and_then(|()| file.sync_all())
         .and_then(|()| fs::rename(&partial, &path));
     if written.is_err() {
@@ -88,12 +97,13 @@ fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
     }
 }
 
-fn write(counts: &Counts, pretokenizer: &str, file: &File) -> io::Result<()> {
+fn write(counts: &Counts, front: &Front, file: &File) -> io::Result<()> {
     let order = if counts.keeps_order() && !counts.is_empty() { "first-seen" } else { "canonical" };
+    let Front { normalizer, pretokenizer } = front;
     let mut out = BufWriter::with_capacity(1 << 18, file);
     writeln!(
         out,
-        "{{\"jogak\":\"counts\",\"version\":{VERSION},\"pretokenizer\":{pretokenizer},\
+        "{{\"jogak\":\"counts\",\"version\":{VERSION},\"normalizer\":{normalizer},\"pretokenizer\":{pretokenizer},\
          \"order\":\"{order}\",\"words\":{},\"total\":{}}}",
         counts.len(),
         counts.total()
@@ -108,11 +118,11 @@ fn write(counts: &Counts, pretokenizer: &str, file: &File) -> io::Result<()> {
     out.flush()
 }
 
-/// Reads what [`save`] wrote. Returns the counts and the JSON that says how the words were cut.
+/// Reads what [`save`] wrote, and what version 1 wrote, which knew no normalizers.
 ///
 /// # Errors
 /// [`LoadError::Format`] for anything that [`save`] would not have written.
-pub fn load(path: &Path) -> Result<(Counts, String), LoadError> {
+pub fn load(path: &Path) -> Result<(Counts, Front), LoadError> {
     let mut input = BufReader::with_capacity(1 << 18, File::open(path)?);
     let mut line = Vec::new();
     input.by_ref().take(HEADER_LIMIT).read_until(b'\n', &mut line)?;
@@ -156,7 +166,7 @@ pub fn load(path: &Path) -> Result<(Counts, String), LoadError> {
         );
         return Err(wrong(end, message));
     }
-    Ok((counts, header.pretokenizer))
+    Ok((counts, header.front))
 }
 
 fn wrong(line: u64, message: String) -> LoadError {
@@ -165,7 +175,7 @@ fn wrong(line: u64, message: String) -> LoadError {
 
 /// The first line.
 struct Header {
-    pretokenizer: String,
+    front: Front,
     first_seen: bool,
     words: u64,
     total: u64,
@@ -179,9 +189,9 @@ impl Header {
         if header["jogak"] != "counts" {
             return Err(EXPECTED.into());
         }
-        if header["version"] != VERSION {
+        if header["version"] != 1 && header["version"] != VERSION {
             return Err(format!(
-                "version {} of the format; this jogak reads version {VERSION}: update jogak, or count again",
+                "version {} of the format; this jogak reads versions 1 to {VERSION}: update jogak, or count again",
                 header["version"]
             ));
         }
@@ -205,8 +215,15 @@ impl Header {
                 "pretokenizer is {pretokenizer}; expected a list of objects, or null"
             ));
         }
+        let normalizer = match &header["normalizer"] {
+            Value::Null if header["version"] == 1 => "[]".to_owned(),
+            Value::Array(list) if list.iter().all(Value::is_object) => {
+                header["normalizer"].to_string()
+            }
+            found => return Err(format!("normalizer is {found}; expected a list of objects")),
+        };
         Ok(Self {
-            pretokenizer: pretokenizer.to_string(),
+            front: Front { normalizer, pretokenizer: pretokenizer.to_string() },
             first_seen,
             words: number("words")?,
             total: number("total")?,

@@ -4,11 +4,12 @@
 //! all reading and counting runs without it.
 
 use crate::errors::advised;
+use crate::normalizers::parse_normalizer;
 use crate::schemes::parse_pretokenizer;
 use jogak::count::{self, Counter, Inventory, Order};
 use jogak::prepare::Prepare;
 use jogak_corpus::{
-    Batch, Errors, Format, Input, LoadError, Options, Place, Progress, Report, Source, Split,
+    Batch, Errors, Format, Front, Input, LoadError, Options, Place, Progress, Report, Source, Split,
 };
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -149,16 +150,23 @@ impl Counts {
         limited.map(Self::new).map_err(|error| core_error(py, &error, &error.to_string(), None))
     }
 
-    fn save(&self, py: Python<'_>, path: PathBuf, pretokenizer: &str) -> PyResult<()> {
+    fn save(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        pretokenizer: String,
+        normalizer: String,
+    ) -> PyResult<()> {
+        let front = Front { normalizer, pretokenizer };
         let counts = self.share();
-        py.detach(|| jogak_corpus::save(&counts, pretokenizer, &path))
+        py.detach(|| jogak_corpus::save(&counts, &front, &path))
             .map_err(|error| named(&path, &error).into())
     }
 
     #[staticmethod]
-    fn load(py: Python<'_>, path: PathBuf) -> PyResult<(Self, String)> {
+    fn load(py: Python<'_>, path: PathBuf) -> PyResult<(Self, String, String)> {
         match py.detach(|| jogak_corpus::load(&path)) {
-            Ok((counts, pretokenizer)) => Ok((Self::new(counts), pretokenizer)),
+            Ok((counts, front)) => Ok((Self::new(counts), front.pretokenizer, front.normalizer)),
             Err(LoadError::Io(error)) => Err(named(&path, &error).into()),
             Err(LoadError::Format { place, message }) => {
                 let file = path.to_string_lossy().into_owned();
@@ -206,6 +214,7 @@ impl Cursor {
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Request<'py> {
+    normalizer: Bound<'py, PyAny>,
     pretokenizer: Bound<'py, PyAny>,
     errors: String,
     keep_order: bool,
@@ -234,8 +243,10 @@ impl Request<'_> {
 
     fn words(&self) -> PyResult<Prepare> {
         let py = self.pretokenizer.py();
+        let rules = parse_normalizer(&self.normalizer)?;
         let schemes = parse_pretokenizer(&self.pretokenizer)?;
-        Prepare::new(&schemes).map_err(|error| core_error(py, &error, &error.to_string(), None))
+        Prepare::new(&rules, &schemes)
+            .map_err(|error| core_error(py, &error, &error.to_string(), None))
     }
 }
 

@@ -23,11 +23,14 @@ pub(crate) fn to_py(error: jogak::Error) -> PyErr {
     use jogak::Error as E;
     let name = match &error {
         E::Pattern { .. } | E::Config { .. } => "ConfigError",
-        E::PatternGaveUp { .. } | E::NotCovered { .. } => "EncodeError",
+        E::PatternGaveUp { .. } | E::NotCovered { .. } | E::NoSegmentation { .. } => "EncodeError",
         E::CountOverflow { .. } => "CorpusError",
         E::TooLarge { .. } => "TrainingError",
         E::UnknownId { .. } => "DecodeError",
         E::SpecialInText { .. } => "SpecialTokenError",
+        E::Charsmap { place, .. } => {
+            return raise("FormatError", error.to_string(), &[("place", Some(place.clone()))]);
+        }
     };
     raise(name, advised(&error, &error.to_string()), &[])
 }
@@ -44,12 +47,15 @@ pub(crate) fn advised(error: &jogak::Error, message: &str) -> String {
         E::NotCovered { .. } => {
             "train with unknown=\"<unk>\" or byte_fallback=True, or with marker=\"byte-level\""
         }
+        E::NoSegmentation { .. } => {
+            "ask for the score of ids that encode or nbest gave for this very text"
+        }
         E::SpecialInText { .. } => {
             "pass special=\"text\" to read it as ordinary text, special=\"parse\" to make it the \
              special token, or take it out of the text"
         }
         // It says itself what is expected.
-        E::Config { .. } => return message.to_owned(),
+        E::Config { .. } | E::Charsmap { .. } => return message.to_owned(),
     };
     format!("{message}; {remedy}")
 }

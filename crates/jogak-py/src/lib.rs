@@ -4,6 +4,7 @@ mod arrow;
 mod counts;
 mod errors;
 mod models;
+mod normalizers;
 mod schemes;
 mod tokenizer;
 mod train;
@@ -17,6 +18,10 @@ mod _core {
     use crate::arrow::arrow_list;
     #[pymodule_export]
     use crate::counts::{Counts, Cursor, count_documents, count_sources};
+    #[pymodule_export]
+    use crate::normalizers::{
+        charsmap_rules, compile_charsmap, named_charsmap, normalize, parse_rule_tsv,
+    };
     #[pymodule_export]
     use crate::tokenizer::PyTokenizer;
     #[pymodule_export]

@@ -1,7 +1,10 @@
 //! Plain data -> a model of the core, by its type.
 
 use jogak::decode::Decoder;
-use jogak::model::{Bpe, BpeParts, Model, Strategy, WordPiece, WordPieceParts};
+use jogak::model::{
+    Bpe, BpeParts, Model, Precision, Strategy, Unigram, UnigramParts, WordPiece, WordPieceParts,
+};
+use jogak::pretokenize::Metaspace;
 use jogak::symbols::{Marker, Undraw};
 use jogak::vocab::Vocab;
 use pyo3::prelude::*;
@@ -17,16 +20,18 @@ pub(crate) struct Compiled {
     pub(crate) texts: Vec<Option<String>>,
 }
 
-/// Compiles what a model's `to_core()` says. `writes_prefix` tells that words come with `▁` in them.
+/// Compiles what a model's `to_core()` says. `spaces` tells how spaces come written in
+/// the words.
 pub(crate) fn compile(
     options: &Options<'_, '_>,
     special_tokens: &[(String, u32)],
-    writes_prefix: bool,
+    spaces: Option<Metaspace>,
 ) -> PyResult<Compiled> {
     let kind: String = options.get("type")?;
     match kind.as_str() {
-        "bpe" => bpe(options, special_tokens, writes_prefix),
-        "wordpiece" => wordpiece(options, special_tokens, writes_prefix),
+        "bpe" | "scored-bpe" => bpe(options, special_tokens, spaces),
+        "unigram" => unigram(options, special_tokens, spaces),
+        "wordpiece" => wordpiece(options, special_tokens, spaces),
         other => Err(raise("ConfigError", format!("model type {other:?} is not known"), &[])),
     }
 }
@@ -34,10 +39,11 @@ pub(crate) fn compile(
 fn bpe(
     options: &Options<'_, '_>,
     special_tokens: &[(String, u32)],
-    writes_prefix: bool,
+    spaces: Option<Metaspace>,
 ) -> PyResult<Compiled> {
     let texts: Vec<Option<String>> = options.get("pieces")?;
     let marker = marker(options)?;
+    let scored = options.get::<String>("type")? == "scored-bpe";
     let bytes = options.get::<String>("alphabet")? == "bytes";
     let undraw = Undraw::default();
     let mut ordinary = vec![true; texts.len()];
@@ -72,11 +78,13 @@ fn bpe(
         &special_tokens.iter().map(|&(_, id)| id).collect::<Vec<_>>(),
         byte_fallback.as_deref(),
         marker.clone(),
-        writes_prefix,
+        spaces,
     );
     let bpe = Bpe::new(BpeParts {
         pieces,
         merges: options.get("merges")?,
+        scores: if scored { Some(options.get("scores")?) } else { None },
+        user_defined: if scored { options.get("user_defined")? } else { Vec::new() },
         bytes,
         marked: !options.get::<bool>("mark_words")?,
         marker,
@@ -93,7 +101,7 @@ fn bpe(
 fn wordpiece(
     options: &Options<'_, '_>,
     special_tokens: &[(String, u32)],
-    writes_prefix: bool,
+    spaces: Option<Metaspace>,
 ) -> PyResult<Compiled> {
     let texts: Vec<Option<String>> = options.get("pieces")?;
     let marker = marker(options)?;
@@ -107,7 +115,7 @@ fn wordpiece(
         pieces[id] = Vec::new();
     }
     let specials: Vec<u32> = special_tokens.iter().map(|&(_, id)| id).collect();
-    let decoder = Decoder::new(Vocab::new(&all), &specials, None, marker.clone(), writes_prefix);
+    let decoder = Decoder::new(Vocab::new(&all), &specials, None, marker.clone(), spaces);
     let model = WordPiece::new(WordPieceParts {
         pieces,
         marker,
@@ -116,6 +124,51 @@ fn wordpiece(
         max_chars_per_word: options.get("max_chars_per_word")?,
     });
     Ok(Compiled { model: Model::WordPiece(model), decoder, texts })
+}
+
+fn unigram(
+    options: &Options<'_, '_>,
+    special_tokens: &[(String, u32)],
+    spaces: Option<Metaspace>,
+) -> PyResult<Compiled> {
+    let texts: Vec<Option<String>> = options.get("pieces")?;
+    let all: Vec<Vec<u8>> =
+        texts.iter().map(|text| text.clone().unwrap_or_default().into_bytes()).collect();
+    let find = |wanted: &str| texts.iter().position(|text| text.as_deref() == Some(wanted));
+    let unknown: Option<String> = options.get("unknown")?;
+    let unknown = unknown.as_deref().and_then(find).map(|id| id as u32);
+    let byte_fallback = byte_pieces(options, &find)?;
+    let special_ids: Vec<u32> = special_tokens.iter().map(|&(_, id)| id).collect();
+    let unused: Vec<u32> = options.get("unused")?;
+    let mut pieces = all.clone();
+    let bytes = byte_fallback.as_deref().into_iter().flatten();
+    for &id in bytes.chain(&special_ids).chain(&unknown).chain(&unused) {
+        if let Some(piece) = pieces.get_mut(id as usize) {
+            piece.clear();
+        }
+    }
+    let decoder = Decoder::new(
+        Vocab::new(&all),
+        &special_ids,
+        byte_fallback.as_deref(),
+        marker(options)?,
+        spaces,
+    );
+    let precision = match options.get::<String>("precision")?.as_str() {
+        "single" => Precision::Single,
+        _ => Precision::Double,
+    };
+    let model = Unigram::new(UnigramParts {
+        pieces,
+        scores: options.get("scores")?,
+        user_defined: options.get("user_defined")?,
+        byte_fallback,
+        unknown,
+        fuse_unknown: options.get("fuse_unknown")?,
+        precision,
+    })
+    .map_err(to_py)?;
+    Ok(Compiled { model: Model::Unigram(model), decoder, texts })
 }
 
 /// The ids of `<0x00>` to `<0xFF>`, where the model falls back to bytes.

@@ -1,6 +1,6 @@
 //! Pre-tokenizers as plain data -> the core's schemes.
 
-use jogak::pretokenize::{Matches, Scheme};
+use jogak::pretokenize::{Dummy, Matches, Metaspace, Scheme};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -28,7 +28,18 @@ fn parse_stage(stage: &Bound<'_, PyDict>) -> PyResult<Scheme> {
         "cl100k" => Scheme::Cl100k,
         "o200k" => Scheme::O200k,
         "bert" => Scheme::Bert,
-        "metaspace" => Scheme::Metaspace,
+        "metaspace" => Scheme::Metaspace(Metaspace {
+            dummy: match option("prepend")?.extract::<String>()?.as_str() {
+                "always" => Dummy::Always,
+                "first" => Dummy::First,
+                "never" => Dummy::Never,
+                other => return Err(unknown("prepend", other)),
+            },
+            only_missing: option("only_missing")?.extract()?,
+            suffix: option("suffix")?.extract()?,
+            escape: option("escape")?.extract()?,
+            split: option("split")?.extract()?,
+        }),
         "punctuation" => Scheme::Punctuation,
         "script" => Scheme::Script,
         "digits" => Scheme::Digits { group: option("group")?.extract()? },

@@ -41,6 +41,13 @@ pub enum Error {
         /// What is accepted.
         expected: String,
     },
+    /// A charsmap, or a text of normalization rules, that is none.
+    Charsmap {
+        /// Where in it.
+        place: String,
+        /// What is wrong there.
+        reason: String,
+    },
     /// A table would outgrow the numbers that address it.
     TooLarge {
         /// Which table.
@@ -63,6 +70,13 @@ pub enum Error {
     NotCovered {
         /// The text of the uncovered character.
         text: String,
+    },
+    /// Ids that are no way to cut a text.
+    NoSegmentation {
+        /// How many of the ids fit.
+        fit: usize,
+        /// How many there are.
+        ids: usize,
     },
     /// The text of a special token was found in a text that must not have any.
     SpecialInText {
@@ -88,6 +102,9 @@ impl fmt::Display for Error {
             Error::Config { option, found, expected } => {
                 write!(f, "{option} is {found}; expected {expected}")
             }
+            Error::Charsmap { place, reason } => {
+                write!(f, "the normalization rules are broken at {place}: {reason}")
+            }
             Error::TooLarge { what, size, limit } => {
                 write!(f, "{what} would need {size} entries; at most {limit} are possible")
             }
@@ -99,6 +116,12 @@ impl fmt::Display for Error {
             }
             Error::NotCovered { text } => {
                 write!(f, "no piece covers {text:?} and the vocabulary has no unknown piece")
+            }
+            Error::NoSegmentation { fit, ids } if fit == ids => {
+                write!(f, "the {ids} ids stand for the beginning of the text only")
+            }
+            Error::NoSegmentation { fit, ids } => {
+                write!(f, "the text cannot be cut so: of {ids} ids only the first {fit} fit")
             }
             Error::SpecialInText { token, at } => {
                 write!(f, "the text has the special token {token:?} at byte {at}")

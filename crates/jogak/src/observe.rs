@@ -44,6 +44,13 @@ pub trait WordObserver {
         let _ = (characters, limit);
     }
 
+    /// Piece `id` with this `score` may stand for the bytes `start..end` of a part of the word
+    /// (Unigram); the best path that ends with it has the sum `sum`, and so far it is the `best` to end
+    /// there. [`crate::symbols::UNKNOWN`] for an unknown character.
+    fn candidate(&mut self, start: usize, end: usize, id: u32, score: f64, sum: f64, best: bool) {
+        let _ = (start, end, id, score, sum, best);
+    }
+
     /// The word was taken whole from the vocabulary.
     fn whole(&mut self, id: u32) {
         let _ = id;

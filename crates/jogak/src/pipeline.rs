@@ -3,15 +3,18 @@
 //! Rule: composes and decides nothing. A [`Tokenizer`] is immutable and shared between threads; what
 //! changes while encoding lives in a [`Worker`], one for each thread.
 
+mod unigram;
+
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::cache::{CharTable, WordTable};
 use crate::decode::Decoder;
 use crate::error::Result;
-use crate::model::{Model, Scratch, Strategy, Way};
+use crate::model::{Bpe, Model, Scratch, Strategy, Way};
+use crate::normalize::Place;
 use crate::observe::Silent;
-use crate::prepare::{Part, Prepare, SpecialPolicy, Specials};
+use crate::prepare::{self, Part, Prepare, SpecialPolicy, Specials};
 use crate::random::SplitMix64;
 
 /// How much memory a worker may use to remember words, in bytes.
@@ -36,7 +39,7 @@ pub struct Worker {
     table: WordTable,
     characters: CharTable,
     scratch: Scratch,
-    prepared: String,
+    prepared: prepare::Scratch,
 }
 
 /// How to encode, for one call.
@@ -46,13 +49,15 @@ pub struct Request {
     pub strategy: Option<Strategy>,
     /// The probability with which a merge is dropped, and the seed to draw from.
     pub dropout: Option<(f64, u64)>,
+    /// The power of probabilities with which a segmentation is drawn (Unigram), and the seed.
+    pub alpha: Option<(f64, u64)>,
     /// What to do with the texts of special tokens.
     pub specials: SpecialPolicy,
 }
 
 impl Default for Request {
     fn default() -> Self {
-        Self { strategy: None, dropout: None, specials: SpecialPolicy::Text }
+        Self { strategy: None, dropout: None, alpha: None, specials: SpecialPolicy::Text }
     }
 }
 
@@ -105,6 +110,7 @@ impl Tokenizer {
         Way {
             strategy: request.strategy,
             dropout: request.dropout.map(|(p, seed)| (p, stream(seed))),
+            alpha: request.alpha.map(|(alpha, seed)| (alpha, stream(seed))),
             keep_uncovered: false,
         }
     }
@@ -117,7 +123,7 @@ impl Tokenizer {
                 table: WordTable::new(self.known_words(), self.cache_limit),
                 characters: CharTable::default(),
                 scratch: Scratch::default(),
-                prepared: String::new(),
+                prepared: prepare::Scratch::default(),
             };
             self.teach(&mut worker.table);
             worker
@@ -170,16 +176,17 @@ impl Tokenizer {
         out: &mut Vec<u32>,
     ) -> Result<()> {
         let mut way = self.way(request, index);
-        let remember = way.dropout.is_none() && self.model.is_own(way.strategy);
+        let drawn = way.dropout.is_some() || way.alpha.is_some();
+        let remember = !drawn && self.model.is_own(way.strategy);
         self.specials.for_each(text, request.specials, |part| match part {
             Part::Special(id, ..) => {
                 out.push(id);
                 Ok(())
             }
-            Part::Text(text, at) if remember => {
-                self.remembered(text, at == 0, &mut way, worker, out)
+            Part::Text(text, place, _) if remember => {
+                self.remembered(text, place, &mut way, worker, out)
             }
-            Part::Text(text, at) => self.plainly(text, at == 0, &mut way, worker, out),
+            Part::Text(text, place, _) => self.plainly(text, place, &mut way, worker, out),
         })
     }
 
@@ -187,13 +194,22 @@ impl Tokenizer {
     fn remembered(
         &self,
         text: &str,
-        first: bool,
+        place: Place,
         way: &mut Way,
         worker: &mut Worker,
         out: &mut Vec<u32>,
     ) -> Result<()> {
         let Worker { table, characters, scratch, prepared } = worker;
-        let text = self.prepare.text(text, first, prepared);
+        let text = self.prepare.text(text, place, prepared)?;
+        if let Some(model) = self.model.unigram() {
+            let mut result = Ok(());
+            self.prepare.pretokenizer().for_each(text, |start, end| {
+                if result.is_ok() {
+                    result = unigram::word(model, text, start, end, table, scratch, out);
+                }
+            })?;
+            return result;
+        }
         let bytes = text.as_bytes();
         let mut result = Ok(());
         let mut learn = |table: &mut WordTable, start: usize, end: usize, out: &mut Vec<u32>| {
@@ -211,10 +227,12 @@ impl Tokenizer {
             }
             result.is_ok()
         };
+        let (all_words, before) = (self.model.cuts_all_words(), out.len());
         match self.model.cuts() {
             // A word that begins with other than ASCII goes by its parts.
             Some(cuts) => self.prepare.pretokenizer().for_each(text, |start, end| {
-                if bytes[start] < 0x80 && bytes.get(start + 1).is_none_or(|&byte| byte < 0x80) {
+                let ascii = |at: usize| bytes.get(at).is_none_or(|&byte| byte < 0x80);
+                if ascii(start) && ascii(start + 1) && !all_words {
                     if !table.get(bytes, start, end, out) {
                         learn(table, start, end, out);
                     }
@@ -238,19 +256,23 @@ impl Tokenizer {
                 }
             }),
         }?;
+        // Parts are fused by themselves.
+        if let Some(unknown) = self.model.bpe().and_then(Bpe::fused).filter(|_| all_words) {
+            fuse(out, before, unknown);
+        }
         result
     }
 
     fn plainly(
         &self,
         text: &str,
-        first: bool,
+        place: Place,
         way: &mut Way,
         worker: &mut Worker,
         out: &mut Vec<u32>,
     ) -> Result<()> {
         let Worker { scratch, prepared, .. } = worker;
-        let text = self.prepare.text(text, first, prepared);
+        let text = self.prepare.text(text, place, prepared)?;
         let mut result = Ok(());
         self.prepare.pretokenizer().for_each(text, |start, end| {
             if result.is_ok() {
@@ -334,6 +356,20 @@ impl Tokenizer {
         }
         Ok((ids, ends))
     }
+}
+
+/// Makes one of every run of unknown pieces from place `first` on.
+fn fuse(ids: &mut Vec<u32>, first: usize, unknown: u32) {
+    let mut kept = first;
+    for at in first..ids.len() {
+        let id = ids[at];
+        if id == unknown && kept > first && ids[kept - 1] == id {
+            continue;
+        }
+        ids[kept] = id;
+        kept += 1;
+    }
+    ids.truncate(kept);
 }
 
 /// Ids, and where each text ends in them; or the text with an error, and the error.

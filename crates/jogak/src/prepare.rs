@@ -6,26 +6,44 @@ use aho_corasick::{AhoCorasick, MatchKind};
 
 use crate::count::Words;
 use crate::error::{Error, Result};
-use crate::normalize::metaspace;
-use crate::pretokenize::{Pretokenizer, Scheme};
+use crate::normalize::{Aligned, Buffers, Normalizer, Origins, Place, Rule, metaspace};
+use crate::pretokenize::{Metaspace, Pretokenizer, Scheme};
 
 /// Normalizes and pre-tokenizes.
 #[derive(Debug, Clone)]
 pub struct Prepare {
-    metaspace: bool,
+    normalizer: Normalizer,
+    metaspace: Option<Metaspace>,
     pretokenizer: Pretokenizer,
 }
 
+/// Room for a text on its way to the pre-tokenizer, to be used again.
+#[derive(Debug, Clone, Default)]
+pub struct Scratch {
+    normalized: Buffers,
+    spaced: String,
+}
+
 impl Prepare {
-    /// Compiles a sequence of schemes. [`Scheme::Metaspace`] at its beginning also rewrites spaces.
+    /// Compiles rules of normalization and a sequence of schemes. [`Scheme::Metaspace`] at its beginning
+    /// also rewrites spaces, behind the rules.
     ///
     /// # Errors
-    /// As [`Pretokenizer::new`].
-    pub fn new(schemes: &[Scheme]) -> Result<Self> {
+    /// As [`Normalizer::new`] and [`Pretokenizer::new`].
+    pub fn new(rules: &[Rule], schemes: &[Scheme]) -> Result<Self> {
         Ok(Self {
-            metaspace: schemes.first() == Some(&Scheme::Metaspace),
+            normalizer: Normalizer::new(rules)?,
+            metaspace: match schemes.first() {
+                Some(&Scheme::Metaspace(spaces)) => Some(spaces),
+                _ => None,
+            },
             pretokenizer: Pretokenizer::new(schemes)?,
         })
+    }
+
+    /// The normalizer.
+    pub fn normalizer(&self) -> &Normalizer {
+        &self.normalizer
     }
 
     /// The pre-tokenizer, which cuts what [`Prepare::text`] returns.
@@ -34,38 +52,65 @@ impl Prepare {
         &self.pretokenizer
     }
 
-    /// Whether words come with `▁` written into them.
-    pub fn writes_prefix(&self) -> bool {
+    /// How spaces are written into the words, if they are.
+    pub fn metaspace(&self) -> Option<Metaspace> {
         self.metaspace
     }
 
-    /// The text as the pre-tokenizer is to see it: `text` itself, or rewritten in `scratch`. `first`
-    /// says that a document begins here.
+    /// The text as the pre-tokenizer is to see it: `text` itself, or rewritten in `scratch`.
+    ///
+    /// # Errors
+    /// As [`Normalizer::text`].
     #[inline]
-    pub fn text<'a>(&self, text: &'a str, first: bool, scratch: &'a mut String) -> &'a str {
-        if self.metaspace {
-            metaspace::write(text, first, scratch);
-            scratch
-        } else {
+    pub fn text<'a>(
+        &self,
+        text: &'a str,
+        place: Place,
+        scratch: &'a mut Scratch,
+    ) -> Result<&'a str> {
+        let text = if self.normalizer.is_empty() {
             text
+        } else {
+            self.normalizer.text(text, place, &mut scratch.normalized)?
+        };
+        match self.metaspace {
+            Some(spaces) if metaspace::changes(spaces, text, place) => {
+                scratch.spaced.clear();
+                metaspace::run(spaces, text, place, &mut scratch.spaced);
+                Ok(&scratch.spaced)
+            }
+            _ => Ok(text),
         }
     }
 
-    /// For every byte border of the prepared text, the byte of `text` that it lies at.
-    pub fn origins(&self, text: &str, first: bool) -> Vec<usize> {
-        if self.metaspace { metaspace::origins(text, first) } else { (0..=text.len()).collect() }
+    /// The same text, with the bytes that each of its bytes stands for.
+    ///
+    /// # Errors
+    /// As [`Normalizer::text`].
+    pub fn aligned(&self, text: &str, place: Place) -> Result<(String, Origins)> {
+        let (text, origins) = self.normalizer.aligned(text, place)?;
+        match self.metaspace {
+            Some(spaces) if metaspace::changes(spaces, &text, place) => {
+                let mut out = Aligned::default();
+                metaspace::run(spaces, &text, place, &mut out);
+                Ok(origins.then(out))
+            }
+            _ => Ok((text, origins)),
+        }
     }
 }
 
 impl Words for Prepare {
+    type Scratch = Scratch;
+
     #[inline]
     fn for_each(
         &self,
         document: &str,
-        scratch: &mut String,
+        scratch: &mut Scratch,
         word: &mut impl FnMut(&str),
     ) -> Result<()> {
-        let text = self.text(document, true, scratch);
+        let text = self.text(document, Place::WHOLE, scratch)?;
         self.pretokenizer.for_each(text, |start, end| word(&text[start..end]))
     }
 }
@@ -84,8 +129,8 @@ pub enum SpecialPolicy {
 /// A stretch of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part<'a> {
-    /// Ordinary text, and the byte where it starts.
-    Text(&'a str, usize),
+    /// Ordinary text, where in the document it stands, and the byte where it starts.
+    Text(&'a str, Place, usize),
     /// A special token's id, and the bytes where it starts and ends.
     Special(u32, usize, usize),
 }
@@ -137,12 +182,16 @@ impl Specials {
                     return Err(Error::SpecialInText { token, at: found.start() });
                 }
                 if from < found.start() {
-                    part(Part::Text(&text[from..found.start()], from))?;
+                    let place = Place { first: from == 0, last: false };
+                    part(Part::Text(&text[from..found.start()], place, from))?;
                 }
                 part(Part::Special(self.ids[token], found.start(), found.end()))?;
                 from = found.end();
             }
         }
-        if from < text.len() { part(Part::Text(&text[from..], from)) } else { Ok(()) }
+        if from == text.len() {
+            return Ok(());
+        }
+        part(Part::Text(&text[from..], Place { first: from == 0, last: true }, from))
     }
 }

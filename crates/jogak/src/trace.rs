@@ -1,7 +1,8 @@
 //! Encoding, written down: an observer of the production path that keeps what it sees.
 
 use crate::error::Result;
-use crate::model::{Scratch, Sink};
+use crate::model::unigram::{Path, Running};
+use crate::model::{Scratch, Sink, Unigram, Way};
 use crate::observe::{Silent, WordObserver};
 use crate::pipeline::{Request, Tokenizer};
 use crate::prepare::Part;
@@ -21,6 +22,11 @@ pub struct WordRecord {
     pub steps: Vec<MergeRecord>,
     /// What a greedy strategy put where: id (None: nothing covers this) and bytes of the word.
     pub matches: Vec<(Option<u32>, usize, usize)>,
+    /// Every piece that may stand in the word, in the order in which they were looked at (Unigram).
+    pub candidates: Vec<CandidateRecord>,
+    /// The best way and the next best one, if there is one, in sums of 64 bits (Unigram, where nothing
+    /// is drawn at random).
+    pub best: Vec<Path>,
     /// The word was taken whole from the vocabulary.
     pub whole: bool,
     /// For each of the matches, the ids of all pieces that match there, shortest first, where the
@@ -45,6 +51,23 @@ pub struct MergeRecord {
     pub rank: u32,
     /// The product; None if dropout set the pair aside.
     pub product: Option<u32>,
+}
+
+/// A piece that may stand somewhere in a word.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CandidateRecord {
+    /// The piece; [`crate::symbols::UNKNOWN`] for an unknown character.
+    pub id: u32,
+    /// The bytes of the word that it stands for.
+    pub start: usize,
+    /// Where they end.
+    pub end: usize,
+    /// Its score.
+    pub score: f64,
+    /// The best sum of scores from the start of the text to its end that ends with it.
+    pub sum: f64,
+    /// Whether that was the best sum so far at this place.
+    pub better: bool,
 }
 
 /// Keeps what happens to a word.
@@ -86,6 +109,11 @@ impl WordObserver for Recorder {
     fn matched(&mut self, start: usize, end: usize, id: Option<u32>) {
         self.record.matches.push((id, start, end));
         self.record.tried.push(std::mem::take(&mut self.here));
+    }
+
+    fn candidate(&mut self, start: usize, end: usize, id: u32, score: f64, sum: f64, better: bool) {
+        let candidate = CandidateRecord { id, start, end, score, sum, better };
+        self.record.candidates.push(candidate);
     }
 
     fn whole(&mut self, _id: u32) {
@@ -133,16 +161,16 @@ impl Tokenizer {
         let mut scratch = Scratch::default();
         let mut pieces = Vec::new();
         self.for_each_word(text, request, |part| {
-            let (word, origin) = match part {
+            let (word, span) = match part {
                 WordPart::Special(id, start, end) => {
                     pieces.push((id, start, end));
                     return Ok(());
                 }
-                WordPart::Word(word, origin) => (word, origin),
+                WordPart::Word(word, span) => (word, span),
             };
             let mut spans = Spans::default();
             self.model().word(word, &mut way, &mut scratch, &mut spans, &mut Silent)?;
-            pieces.extend(spans.0.iter().map(|&(id, from, to)| (id, origin(from), origin(to))));
+            pieces.extend(spans.0.iter().map(|&piece| with_origin(piece, span)));
             Ok(())
         })?;
         Ok(pieces)
@@ -158,7 +186,7 @@ impl Tokenizer {
         let mut scratch = Scratch::default();
         let mut words = Vec::new();
         self.for_each_word(text, request, |part| {
-            let (word, origin) = match part {
+            let (word, span) = match part {
                 WordPart::Special(id, start, end) => {
                     words.push(WordRecord {
                         text: text[start..end].to_owned(),
@@ -169,24 +197,27 @@ impl Tokenizer {
                     });
                     return Ok(());
                 }
-                WordPart::Word(word, origin) => (word, origin),
+                WordPart::Word(word, span) => (word, span),
             };
+            if let Some(model) = self.model().unigram() {
+                return unigram_word(model, word, span, &mut way, &mut scratch, &mut words);
+            }
             let mut recorder = Recorder::default();
             let mut spans = Spans::default();
             self.model().word(word, &mut way, &mut scratch, &mut spans, &mut recorder)?;
             recorder.record.text = word.to_owned();
-            recorder.record.span = (origin(0), origin(word.len()));
+            recorder.record.span = span(0, word.len());
             recorder.record.pieces =
-                spans.0.iter().map(|&(id, from, to)| (id, origin(from), origin(to))).collect();
+                spans.0.iter().map(|&piece| with_origin(piece, span)).collect();
             words.push(recorder.record);
             Ok(())
         })?;
         Ok(words)
     }
 
-    /// Calls `each` with every word and special token, and the way from a byte of the word to the byte
-    /// of the text that it came from.
-    fn for_each_word(
+    /// Calls `each` with every word and special token, and the way from bytes of the word to the
+    /// bytes of the text that they stand for.
+    pub(crate) fn for_each_word(
         &self,
         text: &str,
         request: &Request,
@@ -195,16 +226,17 @@ impl Tokenizer {
         self.specials().for_each(text, request.specials, |part| {
             let (part, base) = match part {
                 Part::Special(id, start, end) => return each(WordPart::Special(id, start, end)),
-                Part::Text(part, base) => (part, base),
+                Part::Text(part, place, base) => ((part, place), base),
             };
-            let mut scratch = String::new();
-            let origins = self.prepare().origins(part, base == 0);
-            let prepared = self.prepare().text(part, base == 0, &mut scratch);
+            let (prepared, origins) = self.prepare().aligned(part.0, part.1)?;
             let mut result = Ok(());
-            self.prepare().pretokenizer().for_each(prepared, |start, end| {
+            self.prepare().pretokenizer().for_each(&prepared, |start, end| {
                 if result.is_ok() {
-                    let origin = |at: usize| base + origins[start + at];
-                    result = each(WordPart::Word(&prepared[start..end], &origin));
+                    let span = |from: usize, to: usize| {
+                        let (from, to) = origins.span(start + from, start + to);
+                        (base + from, base + to)
+                    };
+                    result = each(WordPart::Word(&prepared[start..end], &span));
                 }
             })?;
             result
@@ -217,8 +249,73 @@ impl Tokenizer {
     }
 }
 
+/// The bytes of the text that the bytes `from..to` of a word stand for.
+pub(crate) type SpanOf<'a> = &'a dyn Fn(usize, usize) -> (usize, usize);
+
+fn with_origin((id, from, to): (u32, usize, usize), span: SpanOf<'_>) -> (u32, usize, usize) {
+    let (start, end) = span(from, to);
+    (id, start, end)
+}
+
+/// Writes down a word that a Unigram model cuts, each part that no piece connects as one of its own; all
+/// of it as one where a segmentation is drawn.
+fn unigram_word(
+    model: &Unigram,
+    word: &str,
+    span: SpanOf<'_>,
+    way: &mut Way,
+    scratch: &mut Scratch,
+    words: &mut Vec<WordRecord>,
+) -> Result<()> {
+    let mut parts = Vec::new();
+    match way.alpha {
+        None => model.for_each_part(word, |start, end| parts.push((start, end))),
+        Some(_) => parts.push((0, word.len())),
+    }
+    let mut running = Running::default();
+    let first = words.len();
+    for (start, end) in parts {
+        let part = &word[start..end];
+        let mut recorder = Recorder::default();
+        let mut spans = Spans::default();
+        let mut best = Vec::new();
+        match &mut way.alpha {
+            None => {
+                model.part(part, &mut running, &mut scratch.viterbi, &mut recorder)?;
+                let path = scratch.viterbi.path().iter().copied();
+                model.write(part, path, way.keep_uncovered, &mut spans)?;
+                best = model.lattice(part)?.best(2)?;
+            }
+            Some((alpha, random)) => {
+                let path = model.lattice(part)?.sample(*alpha, random);
+                model.write(part, path.pieces, way.keep_uncovered, &mut spans)?;
+            }
+        }
+        let mut pieces: Vec<_> = spans
+            .0
+            .iter()
+            .map(|&(id, from, to)| with_origin((id, start + from, start + to), span))
+            .collect();
+        // A run of unknown characters may go on from the part before.
+        let unknown = |piece: Option<&(u32, usize, usize)>| {
+            model.fuses() && piece.is_some_and(|piece| Some(piece.0) == model.unknown())
+        };
+        if words.len() > first
+            && unknown(pieces.first())
+            && let Some(last) = words.last_mut().and_then(|word| word.pieces.last_mut())
+            && unknown(Some(last))
+        {
+            last.2 = pieces.remove(0).2;
+        }
+        let record = recorder.record;
+        let text = part.to_owned();
+        words.push(WordRecord { text, span: span(start, end), pieces, best, ..record });
+    }
+    Ok(())
+}
+
 /// A word, or a special token's id with its place.
-enum WordPart<'a> {
-    Word(&'a str, &'a dyn Fn(usize) -> usize),
+pub(crate) enum WordPart<'a> {
+    Word(&'a str, SpanOf<'a>),
     Special(u32, usize, usize),
 }

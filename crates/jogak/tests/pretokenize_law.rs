@@ -189,7 +189,7 @@ laws! {
     cl100k: Scheme::Cl100k,
     o200k: Scheme::O200k,
     bert: Scheme::Bert,
-    metaspace: Scheme::Metaspace,
+    metaspace: Scheme::Metaspace(Metaspace::DEFAULT),
     punctuation: Scheme::Punctuation,
     digits: Scheme::Digits { group: 1 },
     three_digits: Scheme::Digits { group: 3 },

@@ -27,6 +27,15 @@ Pretokenizers = Annotated[
         "punctuation, digits, digits3, script, none, or regex=PATTERN. Repeat for a sequence.",
     ),
 ]
+Normalizers = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--normalizer",
+        metavar="NAME",
+        help="How text is rewritten first: nmt_nfkc, nfkc, nmt_nfkc_cf, nfkc_cf, nfc, nfd, nfkd, "
+        "lowercase, casefold, strip_accents, collapse_spaces, bert, jamo. Repeat for a sequence.",
+    ),
+]
 Field = Annotated[str | None, typer.Option(metavar="NAME", help="The field of .jsonl files.")]
 Column = Annotated[str | None, typer.Option(metavar="NAME", help="The column of .csv and .tsv.")]
 Documents = Annotated[

@@ -18,6 +18,7 @@ def count(
             "--output", "-o", metavar="FILE", help="Where to save, FILE.counts.", show_default=False
         ),
     ],
+    normalizer: options.Normalizers = None,
     pretokenizer: options.Pretokenizers = None,
     format: options.Format = None,
     field: options.Field = None,
@@ -51,6 +52,7 @@ def count(
         options.corpus(corpus),
         progress=watched(quiet),
         **options.given(
+            normalizer=normalizer or None,
             pretokenizer=options.pretokenizer(pretokenizer),
             format=format,
             field=field,

@@ -110,6 +110,7 @@ def train(
     fuse_unknown: Annotated[
         bool, typer.Option("--fuse-unknown", help="One unknown piece for a run of them.")
     ] = False,
+    normalizer: options.Normalizers = None,
     pretokenizer: options.Pretokenizers = None,
     special_token: Annotated[
         list[str] | None,
@@ -174,6 +175,7 @@ def train(
             config,
             progress=watched(quiet),
             **options.given(
+                normalizer=normalizer or None,
                 pretokenizer=options.pretokenizer(pretokenizer),
                 special_tokens=_special_tokens(special_token),
                 format=format,

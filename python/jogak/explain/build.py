@@ -18,9 +18,10 @@ from jogak.explain.data import (
     TrainingTrace,
     WordTrace,
 )
+from jogak.explain.lattice import lattice_trace
 from jogak.explain.parts import entries, stretches
 from jogak.explain.wordpiece import word_steps
-from jogak.spec import BPEModel, Model, Spec, WordPieceModel
+from jogak.spec import BPEModel, Spec, UnigramModel, WordPieceModel
 
 if TYPE_CHECKING:
     from jogak.training import TrainingLog
@@ -78,11 +79,15 @@ def encoding_trace(
         records: what the observer wrote down, one record per word.
         spec: the tokenizer.
     """
-    words = tuple(_word(record, strategy, spec.model) for record in records)
+    model = spec.model
+    if isinstance(model, UnigramModel):
+        words: tuple[WordTrace, ...] = tuple(lattice_trace(record, model) for record in records)
+    else:
+        words = tuple(_word(record, strategy, model) for record in records)
     return EncodingTrace(text=text, strategy=strategy, words=words)
 
 
-def _word(record: Mapping[str, Any], strategy: str, model: Model) -> WordTrace:
+def _word(record: Mapping[str, Any], strategy: str, model: BPEModel | WordPieceModel) -> WordTrace:
     steps: tuple[PairStep | MatchStep, ...]
     symbols: tuple[str, ...]
     if record["special"] or record["whole"]:

@@ -309,8 +309,9 @@ class EncodingTrace(Trace):
 
     Args:
         text: what was encoded.
-        strategy: ``"merges"``, ``"longest-match"`` or ``"longest-first"``.
-        words: the words in order.
+        strategy: ``"merges"``, ``"longest-match"``, ``"longest-first"`` or ``"unigram"``.
+        words: the words in order; for a Unigram model the parts that no piece connects, each with its
+            lattice (`jogak.explain.lattice.LatticeTrace`).
     """
 
     text: str

@@ -25,6 +25,8 @@ from jogak.explain.data import (
     TrainingTrace,
     WordTrace,
 )
+from jogak.explain.lattice import LatticeTrace
+from jogak.explain.lattice_layout import lattice_blocks
 from jogak.explain.symbols import Draw, drawing, visible
 from jogak.explain.wordpiece import ScoredCandidate, ScoredMerge
 
@@ -287,7 +289,8 @@ def _encoding(trace: EncodingTrace) -> Section:
     draw = drawing(trace.words[0].alphabet) if trace.words else visible
     title = _cell(Run("Encoding", "strong"), " ", Run(visible(_clipped(trace.text)), "symbol"))
     counts = f"{_many(len(trace.words), 'word')}, {_many(len(trace.ids), 'token')}"
-    blocks: list[Block] = [Line((Run(f"{counts}, strategy {trace.strategy}", "dim"),))]
+    way = "the most likely way" if trace.strategy == "unigram" else f"strategy {trace.strategy}"
+    blocks: list[Block] = [Line((Run(f"{counts}, {way}", "dim"),))]
     blocks += _first_open(map(_encoded_word, trace.words))
     if trace.ids:
         blocks.append(_result(trace, draw))
@@ -333,7 +336,10 @@ def _encoded_word(word: WordTrace) -> Section:
         blocks.append(_pair_steps(pair_steps, draw))
     if match_steps:
         blocks.append(_match_steps(match_steps, draw))
-    blocks.append(Line(_stop(word, draw)))
+    if isinstance(word, LatticeTrace) and not word.special:
+        blocks += lattice_blocks(word)
+    else:
+        blocks.append(Line(_stop(word, draw)))
     blocks.append(
         Line(_cell(Run("tokens", "strong"), " ", *_tokens(word.tokens, draw, word.special)))
     )

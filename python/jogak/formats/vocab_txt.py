@@ -29,8 +29,10 @@ from jogak.formats.checked import fault
 from jogak.formats.family import Format, Loaded, Peek, Probe
 from jogak.formats.files import PathLike, read_bytes, write_atomically
 from jogak.spec import (
+    BertNormalizer,
     Marker,
     MarkerKind,
+    Normalizer,
     PretokenizerLike,
     Spec,
     WordPieceModel,
@@ -87,7 +89,6 @@ def read(
         FormatError: not UTF-8, a piece that stands twice, no piece at all; with the line.
         ConfigError: ``lowercase`` is needed and was not given; an unknown or special piece that is not
             in the file.
-        UnsupportedFeature: the normalizer is BERT's, which this version does not have.
         OSError: the file cannot be read.
     """
     name = os.fspath(path)
@@ -95,8 +96,9 @@ def read(
     pieces, ids = _pieces(data, name)
     if normalizer not in ("bert", "none"):
         raise ConfigError(f"normalizer is {normalizer!r}; expected 'bert' or 'none'")
+    stages: tuple[Normalizer, ...] = ()
     if normalizer == "bert":
-        _normalizer(_lowercase(data, name, lowercase), name)
+        stages = (BertNormalizer(lowercase=_lowercase(data, name, lowercase)),)
     if special_tokens is None:
         special_tokens = [text for text in SPECIAL_TOKENS if text in ids]
     specials: dict[str, int] = {}
@@ -116,6 +118,7 @@ def read(
             unknown=unknown,
             max_chars_per_word=max_chars_per_word,
         ),
+        normalizer=stages,
         pretokenizer=resolve_pretokenizer(pretokenizer),
         special_tokens=specials,
     )
@@ -162,14 +165,6 @@ def _lowercase(data: bytes, name: str, given: bool | None) -> bool:
     if not isinstance(known, bool):
         raise ConfigError(f"lowercase is {known!r}; expected True or False")
     return known
-
-
-def _normalizer(lowercase: bool, name: str) -> None:
-    how = "with lower case" if lowercase else "without lower case"
-    raise UnsupportedFeature(
-        f"{name}: BERT's normalizer ({how}) is not in this version of jogak; normalize the text "
-        'yourself and pass normalizer="none"'
-    )
 
 
 # --- writing ------------------------------------------------------------------------------------

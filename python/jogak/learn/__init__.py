@@ -18,9 +18,12 @@ from jogak.progress import Progress, reporting
 from jogak.spec import (
     BPE,
     Config,
+    Normalizer,
+    NormalizerLike,
     Pretokenizer,
     PretokenizerLike,
     WordPiece,
+    resolve_normalizer,
     resolve_pretokenizer,
 )
 from jogak.tokenizer import Tokenizer
@@ -49,6 +52,7 @@ def train(
     corpus: Corpus | Counts | Mapping[str, int],
     model: Config | None = None,
     *,
+    normalizer: NormalizerLike | None = None,
     pretokenizer: PretokenizerLike | None = None,
     special_tokens: SpecialTokens = (),
     num_threads: int | None = None,
@@ -62,6 +66,9 @@ def train(
         corpus: files, folders, globs, ``"-"`` for standard input, an iterable of texts, an inventory
             ``{word: count}``, or `Counts`; see `jogak.count`.
         model: how to learn: a `BPE` or a `WordPiece`; `BPE` with its defaults if left out.
+        normalizer: how text is rewritten first: a name such as ``"nmt_nfkc"``, an object such as
+            `Replace`, or a list of these; see `resolve_normalizer`. None takes what the counts were
+            made with, else none.
         pretokenizer: how text is cut into words: a name, a `Split`, `Digits`, or a list of these.
             None takes what the counts were made with, else ``"o200k"`` for byte-level, ``"bert"`` for
             WordPiece with a continuation marker, ``"metaspace"`` for a prefix marker,
@@ -98,14 +105,18 @@ def train(
     if limit < 0:
         raise ConfigError(f"trace is {trace!r}; expected True, False or a number of steps")
     with reporting(progress) as report:
-        counts, stages = _counted(corpus, config, pretokenizer, num_threads, report, reading)
+        rules = None if normalizer is None else resolve_normalizer(normalizer)
+        counts, stages = _counted(corpus, config, rules, pretokenizer, num_threads, report, reading)
         consume = counts is not corpus  # nobody else has a use for them
-        return family.learn(Job(counts, config, stages, specials, report, limit, consume))
+        rules = counts.normalizer if rules is None else rules
+        job = Job(counts, config, stages, specials, report, limit, consume, rules)
+        return family.learn(job)
 
 
 def _counted(
     corpus: Any,
     config: Config,
+    normalizer: tuple[Normalizer, ...] | None,
     pretokenizer: PretokenizerLike | None,
     num_threads: int | None,
     report: Callable[[str, int, int | None], None] | None,
@@ -125,9 +136,15 @@ def _counted(
                 f"the counts were made with {corpus.pretokenizer}; pretokenizer {chosen} would cut "
                 "text into other words than those that were learned from; leave it out, or count again"
             )
+        if normalizer is not None and corpus.pretokenizer and normalizer != corpus.normalizer:
+            raise ConfigError(
+                f"the counts were made with the normalizer {corpus.normalizer}; {normalizer} would "
+                "make other words than those that were learned from; leave it out, or count again"
+            )
         return corpus, corpus.pretokenizer or chosen or usual
     counts = count(
         corpus,
+        normalizer=normalizer,
         pretokenizer=chosen or usual,
         keep_order=family.keeps_order(config),
         num_threads=num_threads,

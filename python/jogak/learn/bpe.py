@@ -124,6 +124,7 @@ def _tokenizer(job: Job[BPE], result: dict[str, Any]) -> Tokenizer:
         ),
         pretokenizer=job.stages,
         special_tokens=dict(specials),
+        normalizer=job.normalizer,
     )
     log = TrainingLog(
         config=config,

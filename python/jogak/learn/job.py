@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 
 from jogak.errors import ConfigError
-from jogak.spec import Config, Named, Pretokenizer
+from jogak.spec import Config, Metaspace, Normalizer, Pretokenizer
 
 if TYPE_CHECKING:
     from jogak.counts import Counts
@@ -29,6 +29,7 @@ class Job(Generic[C]):
         specials: text -> id of the special tokens.
         report: what is told ``(stage, done, total)``, if anything is.
         trace: how many steps are traced, 0 for none.
+        normalizer: what rewrote the text before it was cut.
         consume: whether the words may be taken out of ``counts``, so that their memory is free.
     """
 
@@ -39,11 +40,12 @@ class Job(Generic[C]):
     report: Callable[[str, int, int | None], None] | None
     trace: int
     consume: bool
+    normalizer: tuple[Normalizer, ...] = ()
 
     @property
     def marked(self) -> bool:
         """Whether words come with their marker: metaspace writes it."""
-        return self.stages[0] == Named("metaspace")
+        return isinstance(self.stages[0], Metaspace)
 
     def progress(self, stage: str) -> Callable[[int, int | None], None]:
         """What the core calls with how much of a stage is done."""

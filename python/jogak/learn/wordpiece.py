@@ -112,6 +112,7 @@ def _tokenizer(job: Job[WordPiece], result: dict[str, Any]) -> Tokenizer:
             unknown=config.unknown,
             max_chars_per_word=config.max_chars_per_word,
         ),
+        normalizer=job.normalizer,
         pretokenizer=job.stages,
         special_tokens=dict(specials),
     )

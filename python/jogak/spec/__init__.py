@@ -17,8 +17,27 @@ from typing import TypeAlias
 from jogak.errors import ConfigError
 from jogak.spec.bpe import BPE, BPEModel, Strategy, Ties
 from jogak.spec.markers import Marker, MarkerKind
+from jogak.spec.normalizers import (
+    BertNormalizer,
+    Casefold,
+    Charsmap,
+    CollapseSpaces,
+    Jamo,
+    Lowercase,
+    Normalizer,
+    NormalizerLike,
+    Prepend,
+    Replace,
+    RuleSet,
+    Strip,
+    StripMarks,
+    UnicodeForm,
+    normalizer_from_dict,
+    resolve_normalizer,
+)
 from jogak.spec.pretokenizers import (
     Digits,
+    Metaspace,
     Named,
     Pretokenizer,
     PretokenizerLike,
@@ -26,34 +45,56 @@ from jogak.spec.pretokenizers import (
     pretokenizer_from_dict,
     resolve_pretokenizer,
 )
+from jogak.spec.scored_bpe import ScoredBPEModel
+from jogak.spec.unigram import Precision, UnigramModel
 from jogak.spec.wordpiece import Criterion, WordPiece, WordPieceModel
 
 __all__ = [
     "BPE",
     "BPEModel",
+    "BertNormalizer",
+    "Casefold",
+    "Charsmap",
+    "CollapseSpaces",
     "Config",
     "Criterion",
     "Digits",
+    "Jamo",
+    "Lowercase",
     "Marker",
     "MarkerKind",
+    "Metaspace",
     "Model",
     "Named",
+    "Normalizer",
+    "NormalizerLike",
+    "Precision",
+    "Prepend",
     "Pretokenizer",
     "PretokenizerLike",
+    "Replace",
+    "RuleSet",
+    "ScoredBPEModel",
     "Spec",
     "Split",
     "Strategy",
+    "Strip",
+    "StripMarks",
     "Ties",
+    "UnicodeForm",
+    "UnigramModel",
     "WordPiece",
     "WordPieceModel",
+    "normalizer_from_dict",
     "pretokenizer_from_dict",
+    "resolve_normalizer",
     "resolve_pretokenizer",
 ]
 
 #: How to train: one config for each family.
 Config: TypeAlias = BPE | WordPiece
 #: What came out of it: one model for each family.
-Model: TypeAlias = BPEModel | WordPieceModel
+Model: TypeAlias = BPEModel | UnigramModel | WordPieceModel
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,11 +107,13 @@ class Spec:
         special_tokens: text -> id of the pieces that stand for no text of their own (``<pad>``).
             The model never makes them; see `Tokenizer.encode` for how text that looks like them is
             treated.
+        normalizer: how text is rewritten before it is cut, first stage first.
     """
 
     model: Model
     pretokenizer: tuple[Pretokenizer, ...]
     special_tokens: Mapping[str, int] = field(default_factory=dict)
+    normalizer: tuple[Normalizer, ...] = ()
 
     def __post_init__(self) -> None:
         for text, id_ in self.special_tokens.items():

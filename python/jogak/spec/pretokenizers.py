@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from jogak.errors import ConfigError
-from jogak.spec.checks import one_of
+from jogak.spec.checks import flag, one_of
 
 __all__ = [
     "NAMED_SCHEMES",
     "Digits",
+    "Metaspace",
     "Named",
     "Pretokenizer",
     "PretokenizerLike",
@@ -28,7 +30,6 @@ NAMED_SCHEMES = (
     "cl100k",
     "o200k",
     "bert",
-    "metaspace",
     "punctuation",
     "script",
 )
@@ -102,7 +103,41 @@ class Split:
         return {"type": "regex", "pattern": self.pattern, "matches": self.matches}
 
 
-Pretokenizer: TypeAlias = Named | Digits | Split
+@dataclass(frozen=True)
+class Metaspace:
+    """Spaces as ``▁`` (U+2581), and words cut at them (Kudo & Richardson 2018).
+
+    Args:
+        prepend: where a space is added that the text does not have: ``"first"`` before a document,
+            ``"always"`` also behind every special token in it, ``"never"``. Decoding takes it off.
+        only_missing: add none where the text begins with a space already, as HF does. Decoding then
+            cannot tell the two apart, and drops one.
+        suffix: a space belongs to the word before it, and the one that is added goes behind the text
+            (``treat_whitespace_as_suffix``).
+        split: cut words at spaces; False leaves a text in one piece (``split_by_whitespace``).
+        escape: write ``▁``; False leaves spaces as they are (``escape_whitespaces``).
+
+    >>> Metaspace(prepend="never").to_dict()["prepend"]
+    'never'
+    """
+
+    prepend: Literal["first", "always", "never"] = "first"
+    only_missing: bool = False
+    suffix: bool = False
+    split: bool = True
+    escape: bool = True
+
+    def __post_init__(self) -> None:
+        one_of("Metaspace.prepend", self.prepend, ("first", "always", "never"))
+        for option in ("only_missing", "suffix", "split", "escape"):
+            flag(f"Metaspace.{option}", getattr(self, option))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The scheme as plain data, as files hold it."""
+        return {"type": "metaspace", **dataclasses.asdict(self)}
+
+
+Pretokenizer: TypeAlias = Named | Digits | Split | Metaspace
 PretokenizerLike: TypeAlias = str | Pretokenizer | Sequence[str | Pretokenizer]
 
 
@@ -115,7 +150,7 @@ def resolve_pretokenizer(value: PretokenizerLike) -> tuple[Pretokenizer, ...]:
     >>> resolve_pretokenizer(["gpt2", "digits"])
     (Named(name='gpt2'), Digits(group=1))
     """
-    if isinstance(value, (str, Named, Digits, Split)):
+    if isinstance(value, (str, Named, Digits, Split, Metaspace)):
         value = [value]
     if not isinstance(value, Iterable):
         raise ConfigError(
@@ -126,7 +161,7 @@ def resolve_pretokenizer(value: PretokenizerLike) -> tuple[Pretokenizer, ...]:
         raise ConfigError(
             'pretokenizer is an empty list; for the whole text as one word say pretokenizer="none"'
         )
-    if Named("metaspace") in stages[1:]:
+    if any(isinstance(stage, Metaspace) for stage in stages[1:]):
         raise ConfigError(
             "metaspace must come first in a sequence of pre-tokenizers: it rewrites spaces to ▁ "
             "before anything is cut"
@@ -135,15 +170,17 @@ def resolve_pretokenizer(value: PretokenizerLike) -> tuple[Pretokenizer, ...]:
 
 
 def _resolve_stage(stage: object) -> Pretokenizer:
-    if isinstance(stage, (Named, Digits, Split)):
+    if isinstance(stage, (Named, Digits, Split, Metaspace)):
         return stage
+    if stage == "metaspace":
+        return Metaspace()
     if stage == "digits":
         return Digits(1)
     if stage == "digits3":
         return Digits(3)
     if isinstance(stage, str) and stage in NAMED_SCHEMES:
         return Named(stage)
-    known = ", ".join(repr(name) for name in (*NAMED_SCHEMES, "digits", "digits3"))
+    known = ", ".join(repr(name) for name in (*NAMED_SCHEMES, "metaspace", "digits", "digits3"))
     raise ConfigError(
         f"pretokenizer {stage!r} is not known; expected one of {known}, "
         "or jogak.Split(pattern) for any regular expression"
@@ -166,6 +203,8 @@ def pretokenizer_from_dict(data: Mapping[str, Any]) -> Pretokenizer:
             return Digits(**options)
         if kind == "regex":
             return Split(**options)
+        if kind == "metaspace":
+            return Metaspace(**options)
         return Named(kind, **options)
     except TypeError as error:
         raise ConfigError(f"pretokenizer {dict(data)!r}: {error}") from None

@@ -39,27 +39,27 @@ fn partition(hash: u64) -> usize {
 /// Counting is compiled once for every implementation, so that there is no call through a pointer per
 /// word.
 pub trait Words: Sync {
-    /// Calls `word` with every word of `document`, in order. `scratch` is room for a rewritten
-    /// document; what is in it before and after has no meaning.
+    /// Room for a document that is rewritten, to be used again.
+    type Scratch: Default;
+
+    /// Calls `word` with every word of `document`, in order. What is in `scratch` before
+    /// and after has no meaning.
     ///
     /// # Errors
     /// What the front half says of a document that it cannot cut.
     fn for_each(
         &self,
         document: &str,
-        scratch: &mut String,
+        scratch: &mut Self::Scratch,
         word: &mut impl FnMut(&str),
     ) -> Result<()>;
 }
 
 impl Words for Pretokenizer {
+    type Scratch = ();
+
     #[inline]
-    fn for_each(
-        &self,
-        document: &str,
-        _scratch: &mut String,
-        word: &mut impl FnMut(&str),
-    ) -> Result<()> {
+    fn for_each(&self, document: &str, (): &mut (), word: &mut impl FnMut(&str)) -> Result<()> {
         Pretokenizer::for_each(self, document, |start, end| word(&document[start..end]))
     }
 }

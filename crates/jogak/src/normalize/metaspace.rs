@@ -4,47 +4,52 @@
 //! Going back is exact for every text without a `▁` of its own: take one `▁` off the front, turn the
 //! others into spaces.
 
-/// The visible space.
-pub const MARK: &str = "▁";
+use super::Place;
+use super::align::Sink;
+use crate::pretokenize::{Dummy, Metaspace};
 
-/// Writes `text` to `out` with `▁` for spaces, and one before it if it is the `first` of a document and
-/// not empty.
-///
-/// ```
-/// let mut out = String::new();
-/// jogak::normalize::metaspace::write("a  b", true, &mut out);
-/// assert_eq!(out, "▁a▁▁b");
-/// ```
-pub fn write(text: &str, first: bool, out: &mut String) {
-    out.clear();
-    if first && !text.is_empty() {
-        out.push_str(MARK);
-    }
-    let mut from = 0;
-    for at in memchr::memchr_iter(b' ', text.as_bytes()) {
-        out.push_str(&text[from..at]);
-        out.push_str(MARK);
-        from = at + 1;
-    }
-    out.push_str(&text[from..]);
+/// The visible space.
+const MARK: &str = "▁";
+
+/// Whether a space is added to `text`.
+fn adds(spaces: Metaspace, text: &str, place: Place) -> bool {
+    let here = match spaces.dummy {
+        Dummy::Always => true,
+        Dummy::First if spaces.suffix => place.last,
+        Dummy::First => place.first,
+        Dummy::Never => false,
+    };
+    let present = |text: &str| {
+        if spaces.suffix {
+            text.ends_with(' ') || text.ends_with(spaces.mark())
+        } else {
+            text.starts_with(' ') || text.starts_with(spaces.mark())
+        }
+    };
+    here && !text.is_empty() && !(spaces.only_missing && present(text))
 }
 
-/// For every byte border of the written text, the byte of `text` that it lies at. Borders within a `▁`
-/// that stands for a space lie at that space.
-///
-/// ```
-/// let origin = jogak::normalize::metaspace::origins("a b", true);
-/// assert_eq!(origin, [0, 0, 0, 0, 1, 1, 1, 2, 3]);
-/// ```
-pub fn origins(text: &str, first: bool) -> Vec<usize> {
-    let mut origins = Vec::with_capacity(text.len() + 4);
-    if first && !text.is_empty() {
-        origins.extend([0; MARK.len()]);
+/// Whether [`run`] would change `text`.
+pub(crate) fn changes(spaces: Metaspace, text: &str, place: Place) -> bool {
+    adds(spaces, text, place) || (spaces.escape && memchr::memchr(b' ', text.as_bytes()).is_some())
+}
+
+/// Writes `text` with its spaces as asked.
+pub(crate) fn run(spaces: Metaspace, text: &str, place: Place, out: &mut impl Sink) {
+    let adds = adds(spaces, text, place);
+    if adds && !spaces.suffix {
+        out.write(spaces.mark(), 0, 0);
     }
-    for (at, byte) in text.bytes().enumerate() {
-        let width = if byte == b' ' { MARK.len() } else { 1 };
-        origins.extend(std::iter::repeat_n(at, width));
+    let mut done = 0;
+    if spaces.escape {
+        for at in memchr::memchr_iter(b' ', text.as_bytes()) {
+            out.keep(text, done, at);
+            out.write(MARK, at, at + 1);
+            done = at + 1;
+        }
     }
-    origins.push(text.len());
-    origins
+    out.keep(text, done, text.len());
+    if adds && spaces.suffix {
+        out.write(spaces.mark(), text.len(), text.len());
+    }
 }

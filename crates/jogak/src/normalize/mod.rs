@@ -1,5 +1,347 @@
-//! Text -> text, with a way back: every byte of the new text knows where it came from.
+//! Text -> text, with a way back: every byte of the new text knows which bytes it stands for.
 //!
-//! Rule: knows no model. Cost linear in bytes.
+//! Rule: knows no model. Any text has an answer, in linear time and with linear memory (a regular
+//! expression is as fast as its engine, and may give up).
+//!
+//! ```text
+//! forms.rs     NFC, NFD, NFKC, NFKD                        jamo.rs      Hangul syllables as letters
+//! case.rs      lower case, case folding                    metaspace.rs spaces as ▁
+//! bert.rs      BERT's cleaning and accents                 edit.rs      replace, strip, collapse
+//! charsmap.rs  SentencePiece's compiled rules, read        darts.rs     and compiled
+//! rules.rs     its named rule sets, made from Unicode      tables.rs    written by an example
+//! align.rs     where the new text came from                set.rs       the search for what changes
+//! ```
+//!
+//! A stage first says whether it would change anything. If not, the text is passed on as it is and
+//! nothing is copied. If so, the stage writes into a [`align::Sink`]: a plain string, or one that
+//! notes the origin of every byte.
 
-pub mod metaspace;
+mod align;
+mod bert;
+mod case;
+mod charsmap;
+mod darts;
+mod edit;
+mod forms;
+mod jamo;
+pub(crate) mod metaspace;
+mod rules;
+mod set;
+mod tables;
+
+pub use align::Origins;
+pub use charsmap::Charsmap;
+pub use darts::compile;
+pub use forms::Form;
+pub use jamo::{ESCAPE, Jamo, compose};
+pub use rules::{RuleSet, parse_rules};
+
+pub(crate) use align::{Aligned, Sink};
+
+use std::sync::Arc;
+
+use aho_corasick::{AhoCorasick, MatchKind};
+
+use crate::error::{Error, Result};
+
+/// One thing that a normalizer does.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Rule {
+    /// A Unicode normalization form.
+    Form(Form),
+    /// The same as of Unicode 9.0: characters that came later are left alone, as in Hugging Face's
+    /// library.
+    Form9(Form),
+    /// A rule set of SentencePiece.
+    RuleSet(RuleSet),
+    /// A compiled charsmap, as SentencePiece's models have it.
+    Charsmap {
+        /// Its bytes.
+        bytes: Vec<u8>,
+        /// Texts that stay as they are.
+        keep: Vec<String>,
+    },
+    /// Lower case, character by character.
+    Lowercase,
+    /// Full case folding, character by character (`ß` becomes `ss`).
+    Casefold,
+    /// Drops all combining marks (category M of Unicode 9.0). Accents that are one character with their
+    /// letter stay, so that a decomposition goes before.
+    StripMarks,
+    /// A text put before every stretch of text that is not empty.
+    Prepend(String),
+    /// Replaces every match.
+    Replace {
+        /// A text, or a regular expression in the syntax of `fancy-regex`.
+        pattern: String,
+        /// What comes in its place, as it stands.
+        with: String,
+        /// Whether `pattern` is a regular expression.
+        regex: bool,
+    },
+    /// White space off the ends of every stretch of text.
+    Strip {
+        /// At the beginning.
+        left: bool,
+        /// At the end.
+        right: bool,
+    },
+    /// BERT's normalizer, in this order.
+    Bert {
+        /// Controls and U+FFFD are dropped, white space becomes spaces.
+        clean_text: bool,
+        /// Spaces around every Chinese character.
+        chinese_chars: bool,
+        /// Decompose (NFD) and drop nonspacing marks. Takes Hangul syllables apart.
+        strip_accents: bool,
+        /// Lower case.
+        lowercase: bool,
+    },
+    /// One space for every run of spaces, none at the ends of a document.
+    CollapseSpaces,
+    /// Hangul syllables as letters, reversibly.
+    Jamo(Jamo),
+}
+
+/// Where in a document a stretch of text stands. Special tokens cut documents into stretches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// The document begins here.
+    pub first: bool,
+    /// The document ends here.
+    pub last: bool,
+}
+
+impl Place {
+    /// A whole document.
+    pub const WHOLE: Place = Place { first: true, last: true };
+}
+
+/// A rule, ready to run.
+#[derive(Debug, Clone)]
+enum Stage {
+    Form(forms::Former),
+    RuleSet(&'static Charsmap),
+    Charsmap(Arc<Charsmap>, Option<AhoCorasick>),
+    Case(case::Caser),
+    Bert(bert::Part),
+    Prepend(String),
+    Replace(Arc<edit::Replacer>),
+    Strip { left: bool, right: bool },
+    Collapse,
+    Jamo(Jamo, Arc<set::CharSet>),
+}
+
+/// A sequence of rules, compiled: the output of each is the input of the next.
+///
+/// ```
+/// use jogak::normalize::{Buffers, Form, Normalizer, Place, Rule};
+///
+/// let normalizer = Normalizer::new(&[Rule::Form(Form::Nfc), Rule::Lowercase])?;
+/// let mut buffers = Buffers::default();
+/// assert_eq!(normalizer.text("CAFE\u{301}", Place::WHOLE, &mut buffers)?, "café");
+/// # Ok::<(), jogak::Error>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Normalizer {
+    stages: Vec<Stage>,
+}
+
+/// Room for texts on their way, to be used again.
+#[derive(Debug, Clone, Default)]
+pub struct Buffers {
+    one: String,
+    two: String,
+}
+
+impl Normalizer {
+    /// Compiles `rules`. No rule at all changes nothing.
+    ///
+    /// # Errors
+    /// [`crate::Error::Charsmap`] for a charsmap that is none; [`crate::Error::Pattern`] and
+    /// [`crate::Error::Config`] for a pattern that cannot be.
+    pub fn new(rules: &[Rule]) -> Result<Self> {
+        let mut stages = Vec::new();
+        for rule in rules {
+            match rule {
+                Rule::Form(form) => stages.push(Stage::Form(forms::Former::new(*form, false))),
+                Rule::Form9(form) => stages.push(Stage::Form(forms::Former::new(*form, true))),
+                Rule::RuleSet(set) => stages.push(Stage::RuleSet(set.charsmap()?)),
+                Rule::Charsmap { bytes, keep } => {
+                    let map = Arc::new(Charsmap::read(bytes)?);
+                    stages.push(Stage::Charsmap(map, finder(keep)?));
+                }
+                Rule::Lowercase => stages.push(Stage::Case(case::Caser::new(false))),
+                Rule::Casefold => stages.push(Stage::Case(case::Caser::new(true))),
+                Rule::StripMarks => stages.push(Stage::Bert(bert::Part::Marks)),
+                Rule::Prepend(text) => stages.push(Stage::Prepend(text.clone())),
+                Rule::Replace { pattern, with, regex } => {
+                    let replacer = edit::Replacer::new(pattern, with, *regex)?;
+                    stages.push(Stage::Replace(Arc::new(replacer)));
+                }
+                &Rule::Strip { left, right } => stages.push(Stage::Strip { left, right }),
+                &Rule::Bert { clean_text, chinese_chars, strip_accents, lowercase } => {
+                    if clean_text {
+                        stages.push(Stage::Bert(bert::Part::Clean));
+                    }
+                    if chinese_chars {
+                        stages.push(Stage::Bert(bert::Part::Chinese));
+                    }
+                    if strip_accents {
+                        stages.push(Stage::Form(forms::Former::new(Form::Nfd, true)));
+                        stages.push(Stage::Bert(bert::Part::Accents));
+                    }
+                    if lowercase {
+                        stages.push(Stage::Case(case::Caser::new(false)));
+                    }
+                }
+                Rule::CollapseSpaces => stages.push(Stage::Collapse),
+                &Rule::Jamo(form) => {
+                    stages.push(Stage::Jamo(form, Arc::new(set::CharSet::new(form.touches()))));
+                }
+            }
+        }
+        Ok(Self { stages })
+    }
+
+    /// Whether it changes no text at all.
+    pub fn is_empty(&self) -> bool {
+        self.stages.is_empty()
+    }
+
+    /// The normalized text: `text` itself where nothing changes, else in one of the buffers.
+    ///
+    /// # Errors
+    /// [`crate::Error::PatternGaveUp`] if a regular expression backtracks without end on this text.
+    pub fn text<'a>(
+        &self,
+        text: &'a str,
+        place: Place,
+        buffers: &'a mut Buffers,
+    ) -> Result<&'a str> {
+        let Buffers { one, two } = buffers;
+        /// Where the text is now.
+        enum Held {
+            Given,
+            One,
+            Two,
+        }
+        let mut held = Held::Given;
+        for stage in &self.stages {
+            let (now, out): (&str, &mut String) = match held {
+                Held::Given => (text, &mut *one),
+                Held::One => (&*one, &mut *two),
+                Held::Two => (&*two, &mut *one),
+            };
+            if !stage.changes(now, place) {
+                continue;
+            }
+            out.clear();
+            stage.run(now, place, out)?;
+            held = if matches!(held, Held::One) { Held::Two } else { Held::One };
+        }
+        Ok(match held {
+            Held::Given => text,
+            Held::One => one,
+            Held::Two => two,
+        })
+    }
+
+    /// The normalized text, and where it came from.
+    ///
+    /// # Errors
+    /// As [`Normalizer::text`].
+    pub fn aligned(&self, text: &str, place: Place) -> Result<(String, Origins)> {
+        let mut now = (text.to_owned(), Origins::same(text.len()));
+        for stage in &self.stages {
+            if stage.changes(&now.0, place) {
+                let mut out = Aligned::default();
+                stage.run(&now.0, place, &mut out)?;
+                now = now.1.then(out);
+            }
+        }
+        Ok(now)
+    }
+
+    /// Whether [`Normalizer::undone`] has anything to do.
+    pub fn has_way_back(&self) -> bool {
+        self.stages.iter().any(|stage| matches!(stage, Stage::Prepend(_) | Stage::Jamo(..)))
+    }
+
+    /// The way back for a stretch of normalized text: what was put before it is taken off, letters
+    /// become syllables. Other rules have no way back. Bytes that are no UTF-8 stay.
+    pub fn undone(&self, stretch: &[u8]) -> Vec<u8> {
+        let mut now = stretch.to_vec();
+        for stage in self.stages.iter().rev() {
+            match stage {
+                Stage::Prepend(text) if now.starts_with(text.as_bytes()) => {
+                    now.drain(..text.len());
+                }
+                Stage::Jamo(form, _) => {
+                    let mut out = Vec::with_capacity(now.len());
+                    for chunk in now.utf8_chunks() {
+                        out.extend_from_slice(compose(*form, chunk.valid()).as_bytes());
+                        out.extend_from_slice(chunk.invalid());
+                    }
+                    now = out;
+                }
+                _ => {}
+            }
+        }
+        now
+    }
+}
+
+/// Finds texts, leftmost first and of those the longest; None for no texts.
+fn finder(texts: &[String]) -> Result<Option<AhoCorasick>> {
+    if texts.is_empty() {
+        return Ok(None);
+    }
+    let finder = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(texts);
+    finder.map(Some).map_err(|_| Error::TooLarge {
+        what: "the finder of kept texts",
+        size: texts.len() as u64,
+        limit: i32::MAX as u64,
+    })
+}
+
+impl Stage {
+    /// Whether the stage would change `text`; it may say yes too often, but never no.
+    fn changes(&self, text: &str, place: Place) -> bool {
+        match self {
+            Stage::Form(former) => former.changes(text),
+            Stage::RuleSet(map) => map.changes(text),
+            Stage::Charsmap(map, _) => map.changes(text),
+            Stage::Case(caser) => caser.changes(text),
+            Stage::Bert(part) => part.changes(text),
+            Stage::Prepend(prefix) => !text.is_empty() && !prefix.is_empty(),
+            Stage::Replace(replacer) => replacer.changes(text),
+            &Stage::Strip { left, right } => edit::stripped(text, left, right) != (0, text.len()),
+            Stage::Collapse => edit::has_extra_space(text, place),
+            Stage::Jamo(_, touched) => touched.find(text, 0).is_some(),
+        }
+    }
+
+    fn run(&self, text: &str, place: Place, out: &mut impl Sink) -> Result<()> {
+        match self {
+            Stage::Form(former) => former.run(text, out),
+            Stage::RuleSet(map) => map.run(text, out),
+            Stage::Charsmap(map, None) => map.run(text, out),
+            Stage::Charsmap(map, Some(keep)) => map.run_around(keep, text, out),
+            Stage::Case(caser) => caser.run(text, out),
+            Stage::Bert(part) => part.run(text, out),
+            Stage::Prepend(prefix) => {
+                out.write(prefix, 0, 0);
+                out.keep(text, 0, text.len());
+            }
+            Stage::Replace(replacer) => return replacer.run(text, out),
+            &Stage::Strip { left, right } => {
+                let (start, end) = edit::stripped(text, left, right);
+                out.keep(text, start, end);
+            }
+            Stage::Collapse => edit::collapse(text, place, out),
+            Stage::Jamo(form, touched) => jamo::decompose(*form, text, touched, out),
+        }
+        Ok(())
+    }
+}

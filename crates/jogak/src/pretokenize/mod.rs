@@ -6,6 +6,7 @@
 //! ```text
 //! scheme.rs    the names, their patterns                what a user chooses
 //! gpt2.rs cl100k.rs o200k.rs simple.rs script.rs        one scanner per scheme: plain branches
+//! spaces.rs    the options of metaspace
 //! regex.rs                                              the fallback for everything else
 //! classes.rs   what a character is, runs of characters  the toolkit of the scanners
 //! tables.rs script_ranges.rs                            written by examples/unicode_tables.rs
@@ -27,10 +28,14 @@ mod scheme;
 mod script;
 mod script_ranges;
 mod simple;
+mod spaces;
 #[allow(dead_code, reason = "the list of classes is whole, needed or not")]
 mod tables;
 
 pub use scheme::{Matches, Scheme};
+pub use spaces::{Dummy, Metaspace};
+
+pub(crate) use regex::Finder;
 
 use crate::error::{Error, Result};
 use classes::SPACE;
@@ -64,7 +69,7 @@ enum Stage {
     Cl100k,
     O200k,
     Bert,
-    Metaspace,
+    Metaspace { escape: bool, suffix: bool },
     Punctuation,
     Digits,
     ThreeDigits,
@@ -142,7 +147,10 @@ impl Stage {
             Scheme::Cl100k => Stage::Cl100k,
             Scheme::O200k => Stage::O200k,
             Scheme::Bert => Stage::Bert,
-            Scheme::Metaspace => Stage::Metaspace,
+            Scheme::Metaspace(Metaspace { split: false, .. }) => Stage::Whole,
+            Scheme::Metaspace(spaces) => {
+                Stage::Metaspace { escape: spaces.escape, suffix: spaces.suffix }
+            }
             Scheme::Punctuation => Stage::Punctuation,
             Scheme::Digits { group: 1 } => Stage::Digits,
             Scheme::Digits { group: 3 } => Stage::ThreeDigits,
@@ -176,7 +184,18 @@ impl Stage {
             Stage::Cl100k => tile(text, cl100k::word_end, word),
             Stage::O200k => tile(text, o200k::word_end, word),
             Stage::Bert => tile_solid(text, simple::bert_end, word),
-            Stage::Metaspace => tile(text, simple::metaspace_end, word),
+            Stage::Metaspace { escape: true, suffix: false } => {
+                tile(text, simple::metaspace_end, word);
+            }
+            Stage::Metaspace { escape: true, suffix: true } => {
+                tile(text, simple::metaspace_suffix_end, word);
+            }
+            Stage::Metaspace { escape: false, suffix: false } => {
+                tile(text, simple::space_end, word);
+            }
+            Stage::Metaspace { escape: false, suffix: true } => {
+                tile(text, simple::space_suffix_end, word);
+            }
             Stage::Punctuation => tile(text, simple::punctuation_end, word),
             Stage::Digits => tile(text, simple::digit_end, word),
             Stage::ThreeDigits => tile(text, simple::three_digits_end, word),

@@ -57,6 +57,37 @@ impl Account {
     }
 }
 
+/// Finds the matches of an expression, one behind the other.
+#[derive(Debug, Clone)]
+pub(crate) struct Finder(Engine);
+
+impl Finder {
+    /// Compiles `pattern`; [`Error::Pattern`] if that fails.
+    pub(crate) fn new(pattern: &str) -> Result<Self> {
+        Ok(Self(Engine::new(pattern, Matches::Only)?))
+    }
+
+    /// Calls `each` with the byte range of every match; matches may be empty.
+    ///
+    /// # Errors
+    /// [`Error::PatternGaveUp`]
+    pub(crate) fn for_each(&self, text: &str, mut each: impl FnMut(usize, usize)) -> Result<()> {
+        let account = Account::new();
+        let mut at = 0;
+        while at <= text.len() {
+            let Some((start, end)) = self.0.find(text, at, 0, &account)? else { break };
+            each(start, end);
+            at = behind(text, start, end);
+        }
+        Ok(())
+    }
+}
+
+/// Where to search on behind a match: after an empty one, behind the next character.
+fn behind(text: &str, start: usize, end: usize) -> usize {
+    if start < end { end } else { end + text[end..].chars().next().map_or(1, char::len_utf8) }
+}
+
 /// A compiled expression and what its matches are.
 #[derive(Debug, Clone)]
 pub(super) struct Engine {
@@ -112,12 +143,7 @@ impl Engine {
                 word(start, end);
             }
             cut = end;
-            // After an empty match, go on behind the next character.
-            at = if start < end {
-                end
-            } else {
-                end + text[end..].chars().next().map_or(1, char::len_utf8)
-            };
+            at = behind(text, start, end);
         }
         if self.matches != Matches::Only {
             word(cut, text.len());

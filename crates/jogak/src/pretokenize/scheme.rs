@@ -4,6 +4,8 @@
 //! [`Scheme::pattern`]; a scanner in the file of its family with the rule in words; an arm in
 //! `run` (mod.rs). The law tests find it through [`Scheme::NAMED`] and hold it to its pattern.
 
+use super::Metaspace;
+
 /// One way to cut a text into words.
 ///
 /// A scheme with a [pattern](Scheme::pattern) cuts exactly as that regular expression does when it
@@ -44,8 +46,9 @@ pub enum Scheme {
     /// This is the cut alone: putting spaces around Chinese characters, lower case and the removal
     /// of accents are BERT's normalization and come before.
     Bert,
-    /// Cut before every `▁` (U+2581). The spaces have been replaced by `▁` before.
-    Metaspace,
+    /// Cut before every `▁` (U+2581), or behind it where spaces belong to the word before them. The
+    /// spaces have been replaced by `▁` before.
+    Metaspace(Metaspace),
     /// Every punctuation character is its own word, and so is what stands between two of them.
     /// Punctuation as in [`Scheme::Bert`].
     Punctuation,
@@ -107,7 +110,7 @@ impl Scheme {
         ("cl100k", Scheme::Cl100k),
         ("o200k", Scheme::O200k),
         ("bert", Scheme::Bert),
-        ("metaspace", Scheme::Metaspace),
+        ("metaspace", Scheme::Metaspace(Metaspace::DEFAULT)),
         ("punctuation", Scheme::Punctuation),
         ("digits", Scheme::Digits { group: 1 }),
         ("digits-3", Scheme::Digits { group: 3 }),
@@ -166,7 +169,13 @@ impl Scheme {
             Scheme::Bert => {
                 concat!("[", punctuation!(), r"]|[^\s", punctuation!(), "]+")
             }
-            Scheme::Metaspace => "▁[^▁]*|[^▁]+",
+            Scheme::Metaspace(Metaspace { split: false, .. }) => r"(?s:.+)",
+            Scheme::Metaspace(spaces) => match (spaces.escape, spaces.suffix) {
+                (true, false) => "▁[^▁]*|[^▁]+",
+                (true, true) => "[^▁]*▁|[^▁]+",
+                (false, false) => " [^ ]*|[^ ]+",
+                (false, true) => "[^ ]* |[^ ]+",
+            },
             Scheme::Punctuation => concat!("[", punctuation!(), "]|[^", punctuation!(), "]+"),
             Scheme::Digits { group: 1 } => r"\p{N}|\P{N}+",
             Scheme::Digits { .. } => r"\p{N}{1,3}|\P{N}+",
@@ -184,7 +193,7 @@ impl Scheme {
             | Scheme::Gpt2
             | Scheme::Cl100k
             | Scheme::O200k
-            | Scheme::Metaspace
+            | Scheme::Metaspace(_)
             | Scheme::Punctuation
             | Scheme::Digits { .. }
             | Scheme::Script => true,

@@ -73,14 +73,37 @@ fn digits_or_run(text: &[u8], at: usize, group: usize) -> usize {
 /// `▁[^▁]*|[^▁]+`
 #[inline(always)]
 pub(super) fn metaspace_end(text: &[u8], at: usize) -> usize {
+    mark(text, at + 1).unwrap_or(text.len())
+}
+
+/// `[^▁]*▁|[^▁]+`
+#[inline(always)]
+pub(super) fn metaspace_suffix_end(text: &[u8], at: usize) -> usize {
+    mark(text, at).map_or(text.len(), |mark| mark + META.len())
+}
+
+/// ` [^ ]*|[^ ]+`
+#[inline(always)]
+pub(super) fn space_end(text: &[u8], at: usize) -> usize {
+    memchr::memchr(b' ', &text[at + 1..]).map_or(text.len(), |skip| at + 1 + skip)
+}
+
+/// `[^ ]* |[^ ]+`
+#[inline(always)]
+pub(super) fn space_suffix_end(text: &[u8], at: usize) -> usize {
+    memchr::memchr(b' ', &text[at..]).map_or(text.len(), |skip| at + skip + 1)
+}
+
+/// The first `▁` at or after `at`.
+#[inline(always)]
+fn mark(text: &[u8], mut at: usize) -> Option<usize> {
     // No character but one that starts with this byte can be `▁`, and it starts nowhere else.
-    let mut end = at + 1;
-    while let Some(skip) = memchr::memchr(META[0], &text[end..]) {
-        end += skip;
-        if text[end..].starts_with(&META) {
-            return end;
+    while let Some(skip) = memchr::memchr(META[0], &text[at..]) {
+        at += skip;
+        if text[at..].starts_with(&META) {
+            return Some(at);
         }
-        end += 1;
+        at += 1;
     }
-    text.len()
+    None
 }

@@ -3,8 +3,8 @@
 ::
 
     {"format":"jogak",
-    "version":1,
-    "spec":{...},           what the tokenizer is: model, pretokenizer, special_tokens
+    "version":2,
+    "spec":{...},           what the tokenizer is: model, normalizer, pretokenizer, special_tokens
     "training":{...},       how it was trained, or null
     "probes":[...]}         texts with their ids, replayed when the file is loaded
 
@@ -31,15 +31,27 @@ from jogak.formats.checked import Node, fault, is_unicode, parse
 from jogak.formats.family import Format, Loaded, Peek, Probe
 from jogak.formats.files import PathLike, read_bytes, write_atomically
 from jogak.formats.native.models import model_from_node, model_to_dict
-from jogak.spec import Pretokenizer, Spec, pretokenizer_from_dict, resolve_pretokenizer
+from jogak.spec import (
+    Normalizer,
+    Pretokenizer,
+    Spec,
+    normalizer_from_dict,
+    pretokenizer_from_dict,
+    resolve_normalizer,
+    resolve_pretokenizer,
+)
 from jogak.training import Log, log_from_dict
 
 __all__ = ["VERSION", "dumps", "read", "spec_from_dict", "spec_to_dict", "write"]
 
 #: The newest version of the format: the one that is written.
-VERSION = 1
+VERSION = 2
 
-_OPTIONS_OF_STAGE = {"digits": ("group",), "regex": ("pattern", "matches")}
+_OPTIONS_OF_STAGE = {
+    "digits": ("group",),
+    "regex": ("pattern", "matches"),
+    "metaspace": ("prepend", "only_missing", "suffix", "split", "escape"),
+}
 
 
 # --- files --------------------------------------------------------------------------------------
@@ -135,7 +147,7 @@ def _loaded(root: Node) -> Loaded:
     _, _, spec_node, training_node, probes_node = root.fields(
         "format", "version", "spec", "training", "probes"
     )
-    spec = _spec(spec_node)
+    spec = _spec(spec_node, version)
     training = None if training_node.value is None else _training(training_node)
     probes = tuple(_probe(node, len(spec.model.pieces)) for node in probes_node.items())
     return Loaded(spec, training, probes, FORMAT.name)
@@ -167,6 +179,7 @@ def spec_to_dict(spec: Spec) -> dict[str, Any]:
     """
     return {
         "model": model_to_dict(spec.model),
+        "normalizer": [stage.to_dict() for stage in spec.normalizer],
         "pretokenizer": [stage.to_dict() for stage in spec.pretokenizer],
         "special_tokens": dict(spec.special_tokens),
     }
@@ -196,25 +209,50 @@ def spec_from_dict(
     return _spec(Node(data, place, file))
 
 
-def _spec(node: Node) -> Spec:
-    model_node, stages_node, special_node = node.fields("model", "pretokenizer", "special_tokens")
+def _spec(node: Node, version: int = VERSION) -> Spec:
+    names = ("model", "pretokenizer", "special_tokens")
+    if version == 1:
+        # It knew no normalizers, and metaspace had no options.
+        (model_node, stages_node, special_node), rule_nodes = node.fields(*names), []
+    else:
+        model_node, stages_node, special_node, rules_node = node.fields(*names, "normalizer")
+        rule_nodes = rules_node.items()
     model = model_from_node(model_node, special_node)
-    stages = [_stage(stage) for stage in stages_node.items()]
+    stages = [_stage(stage, version) for stage in stages_node.items()]
     with stages_node.blamed():
         pretokenizer = resolve_pretokenizer(stages)
     special_tokens = _special_tokens(special_node, model.pieces)
     with node.blamed():
-        return Spec(model=model, pretokenizer=pretokenizer, special_tokens=special_tokens)
+        return Spec(
+            model=model,
+            pretokenizer=pretokenizer,
+            special_tokens=special_tokens,
+            normalizer=resolve_normalizer([_rule(rule) for rule in rule_nodes]),
+        )
 
 
-def _stage(node: Node) -> Pretokenizer:
+def _rule(node: Node) -> Normalizer:
+    """One stage of the normalizer. Its options, all given, are checked by its own class."""
+    if not isinstance(node.value, dict):
+        raise node.expected("an object with a type")
+    node.field("type").text()
+    with node.blamed():
+        rule = normalizer_from_dict(node.value)
+    node.fields(*rule.to_dict())
+    return rule
+
+
+def _stage(node: Node, version: int) -> Pretokenizer:
     kind = node.field("type").text()
-    _, *options = node.fields("type", *_OPTIONS_OF_STAGE.get(kind, ()))
-    for option in options:
+    options = _OPTIONS_OF_STAGE.get(kind, ())
+    _, *nodes = node.fields("type", *(() if (kind, version) == ("metaspace", 1) else options))
+    for option, option_node in zip(options, nodes, strict=False):
         if kind == "digits":
-            option.integer(1, 3)
+            option_node.integer(1, 3)
+        elif kind == "metaspace" and option != "prepend":
+            option_node.flag()
         else:
-            option.text()
+            option_node.text()
     with node.blamed():
         return pretokenizer_from_dict(node.value)
 

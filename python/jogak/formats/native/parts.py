@@ -8,7 +8,7 @@ from typing import Any, cast
 from jogak.formats.checked import Node
 from jogak.spec import Marker
 
-__all__ = ["marker_from_node", "piece_ids"]
+__all__ = ["marker_from_node", "numbers", "piece_ids"]
 
 
 def piece_ids(node: Node, pieces: Sequence[str | None]) -> dict[str, int]:
@@ -37,3 +37,16 @@ def marker_from_node(node: Node) -> Marker:
         if part.value != value:
             raise part.expected(repr(value))
     return marker
+
+
+def numbers(node: Node) -> tuple[float, ...]:
+    """A list of numbers, whole or not."""
+    values = node.value
+    if not isinstance(values, list) or not set(map(type, values)) <= {int, float}:
+        for item in node.items():
+            if type(item.value) not in (int, float):
+                raise item.expected("a number")
+    try:
+        return tuple(map(float, values))
+    except OverflowError:
+        raise node.fault("has a number that does not fit in 64 bits") from None

@@ -1,0 +1,102 @@
+//! Where a new text came from: for each of its bytes, the bytes of the old text that it stands for.
+//!
+//! Rule: kept only when somebody asks. A normalizer writes into a [`Sink`]; a plain string is one that
+//! forgets where things came from, and costs nothing more.
+
+/// What a normalizer writes its text to, from left to right.
+pub(crate) trait Sink {
+    /// Bytes `start..end` of `source` stay as they are.
+    fn keep(&mut self, source: &str, start: usize, end: usize);
+
+    /// `text` stands for the bytes `start..end` of the source; none, if it was put in.
+    fn write(&mut self, text: &str, start: usize, end: usize);
+
+    /// As [`Sink::write`], of one character.
+    #[inline]
+    fn write_char(&mut self, c: char, start: usize, end: usize) {
+        self.write(c.encode_utf8(&mut [0; 4]), start, end);
+    }
+}
+
+impl Sink for String {
+    #[inline]
+    fn keep(&mut self, source: &str, start: usize, end: usize) {
+        self.push_str(&source[start..end]);
+    }
+
+    #[inline]
+    fn write(&mut self, text: &str, _start: usize, _end: usize) {
+        self.push_str(text);
+    }
+}
+
+/// A text that knows where it came from.
+#[derive(Debug, Default)]
+pub(crate) struct Aligned {
+    pub(crate) text: String,
+    /// The bytes of the source for every byte of `text`.
+    spans: Vec<(usize, usize)>,
+}
+
+impl Sink for Aligned {
+    fn keep(&mut self, source: &str, start: usize, end: usize) {
+        self.text.push_str(&source[start..end]);
+        self.spans.extend((start..end).map(|at| (at, at + 1)));
+    }
+
+    fn write(&mut self, text: &str, start: usize, end: usize) {
+        self.text.push_str(text);
+        self.spans.extend(std::iter::repeat_n((start, end), text.len()));
+    }
+}
+
+/// For every byte of a text, the bytes of the original text that it stands for.
+///
+/// Starts and ends never fall from one byte to the next. Bytes of one character that was rewritten
+/// stand for the same bytes all; bytes that were put in stand for none, at the place where they
+/// were; bytes of the original that were taken out belong to nobody.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origins {
+    /// Bytes of the original text.
+    len: usize,
+    /// (start, end) in the original for every byte; None if the text is the original.
+    spans: Option<Vec<(usize, usize)>>,
+}
+
+impl Origins {
+    /// A text of `len` bytes that is its own origin.
+    pub fn same(len: usize) -> Self {
+        Self { len, spans: None }
+    }
+
+    /// The bytes of the original that the bytes `from..to` stand for.
+    ///
+    /// ```
+    /// use jogak::normalize::{Form, Normalizer, Place, Rule};
+    ///
+    /// let nfkc = Normalizer::new(&[Rule::Form(Form::Nfkc)])?;
+    /// let (text, origins) = nfkc.aligned("oﬀ!", Place::WHOLE)?;
+    /// assert_eq!(text, "off!");
+    /// assert_eq!(origins.span(0, 1), (0, 1));
+    /// assert_eq!(origins.span(1, 2), (1, 4)); // each f stands for the whole ligature
+    /// assert_eq!(origins.span(0, 4), (0, 5));
+    /// # Ok::<(), jogak::Error>(())
+    /// ```
+    pub fn span(&self, from: usize, to: usize) -> (usize, usize) {
+        let Some(spans) = &self.spans else { return (from, to) };
+        let start = spans.get(from).map_or(self.len, |span| span.0);
+        let end = if from < to { spans[to - 1].1 } else { start };
+        (start, end)
+    }
+
+    /// The origins of a text that was made from this text.
+    pub(crate) fn then(self, next: Aligned) -> (String, Self) {
+        let Aligned { text, mut spans } = next;
+        if self.spans.is_some() {
+            for span in &mut spans {
+                *span = self.span(span.0, span.1);
+            }
+        }
+        (text, Self { len: self.len, spans: Some(spans) })
+    }
+}

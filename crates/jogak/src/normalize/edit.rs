@@ -1,0 +1,103 @@
+//! Small edits: replace, prepend, strip, collapse white space.
+
+use super::Place;
+use super::align::Sink;
+use crate::error::{Error, Result};
+use crate::pretokenize::Finder;
+
+/// The visible space of SentencePiece, which counts as white space at the end of a text.
+const MARK: char = '▁';
+
+/// What to look for.
+#[derive(Debug, Clone)]
+pub(super) enum Pattern {
+    Text(String),
+    Regex(Box<Finder>),
+}
+
+/// Replaces every match, from the left, by a text as it stands.
+#[derive(Debug, Clone)]
+pub(super) struct Replacer {
+    pattern: Pattern,
+    with: String,
+}
+
+impl Replacer {
+    pub(super) fn new(pattern: &str, with: &str, regex: bool) -> Result<Self> {
+        if pattern.is_empty() {
+            return Err(Error::Config {
+                option: "the pattern to replace",
+                found: "an empty text".to_owned(),
+                expected: "at least one character".to_owned(),
+            });
+        }
+        let pattern = if regex {
+            Pattern::Regex(Box::new(Finder::new(pattern)?))
+        } else {
+            Pattern::Text(pattern.to_owned())
+        };
+        Ok(Self { pattern, with: with.to_owned() })
+    }
+
+    /// Whether there is a match. A regular expression is not run twice: it may change everything.
+    pub(super) fn changes(&self, text: &str) -> bool {
+        match &self.pattern {
+            Pattern::Text(pattern) => text.contains(pattern.as_str()),
+            Pattern::Regex(_) => true,
+        }
+    }
+
+    pub(super) fn run(&self, text: &str, out: &mut impl Sink) -> Result<()> {
+        let mut done = 0;
+        let mut replace = |start: usize, end: usize| {
+            out.keep(text, done, start);
+            out.write(&self.with, start, end);
+            done = end;
+        };
+        match &self.pattern {
+            Pattern::Text(pattern) => {
+                for start in memchr::memmem::find_iter(text.as_bytes(), pattern.as_bytes()) {
+                    replace(start, start + pattern.len());
+                }
+            }
+            Pattern::Regex(finder) => finder.for_each(text, replace)?,
+        }
+        out.keep(text, done, text.len());
+        Ok(())
+    }
+}
+
+/// White space off the ends: where what stays starts and ends.
+pub(super) fn stripped(text: &str, left: bool, right: bool) -> (usize, usize) {
+    let end = if right { text.trim_end().len() } else { text.len() };
+    let start = if left { text.len() - text.trim_start().len() } else { 0 };
+    (start.min(end), end)
+}
+
+/// Whether there is a space too many (SentencePiece's `remove_extra_whitespaces`).
+pub(super) fn has_extra_space(text: &str, place: Place) -> bool {
+    (place.first && text.starts_with(' '))
+        || (place.last && text.ends_with([' ', MARK]))
+        || text.contains("  ")
+}
+
+/// One space for every run of them (U+0020), none at the beginning and the end of a document. At its end
+/// `▁` goes too, as SentencePiece no longer tells it from a space there.
+pub(super) fn collapse(text: &str, place: Place, out: &mut impl Sink) {
+    let kept = if place.last { text.trim_end_matches([' ', MARK]) } else { text };
+    let bytes = kept.as_bytes();
+    let mut done =
+        if place.first { bytes.iter().take_while(|&&byte| byte == b' ').count() } else { 0 };
+    for space in memchr::memchr_iter(b' ', bytes) {
+        if space < done {
+            continue;
+        }
+        // This space stays; those behind it go.
+        let run = bytes[space..].iter().take_while(|&&byte| byte == b' ').count();
+        if run > 1 {
+            out.keep(text, done, space + 1);
+            done = space + run;
+        }
+    }
+    out.keep(text, done, kept.len());
+}

@@ -1,0 +1,52 @@
+//! How SentencePiece's way with spaces is asked for. What it writes is in `normalize::metaspace`, how it
+//! cuts here in `simple.rs`.
+
+/// Where a space is added that the text does not have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dummy {
+    /// To every stretch of text: at the start of a document and behind every special token.
+    Always,
+    /// To the document alone.
+    First,
+    /// Nowhere.
+    Never,
+}
+
+/// How spaces are written, and whether words are cut at them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Metaspace {
+    /// Where a space is added.
+    pub dummy: Dummy,
+    /// Not if the text begins with a space already (Hugging Face's way; what was a space and what was
+    /// added cannot be told apart afterwards).
+    pub only_missing: bool,
+    /// Spaces belong to the word before them, and the one that is added goes behind the text
+    /// (`treat_whitespace_as_suffix`).
+    pub suffix: bool,
+    /// Spaces become `▁`; otherwise they stay spaces.
+    pub escape: bool,
+    /// Words are cut at spaces; otherwise a text is one word (`split_by_whitespace` off).
+    pub split: bool,
+}
+
+impl Metaspace {
+    /// `▁` for spaces, one before a document, words cut before each.
+    pub const DEFAULT: Metaspace = Metaspace {
+        dummy: Dummy::First,
+        only_missing: false,
+        suffix: false,
+        escape: true,
+        split: true,
+    };
+
+    /// What a space is written as.
+    pub fn mark(&self) -> &'static str {
+        if self.escape { "▁" } else { " " }
+    }
+}
+
+impl Default for Metaspace {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}

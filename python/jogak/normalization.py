@@ -1,0 +1,108 @@
+"""Normalizers by themselves: see what one does, and compile rules.
+
+Rule: what runs in a tokenizer runs here; nothing is decided.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from jogak import _core
+from jogak.errors import ConfigError, FormatError
+from jogak.spec import Charsmap, NormalizerLike, RuleSet, resolve_normalizer
+
+__all__ = ["Normalized", "compile_rules", "normalize", "read_rules", "rules_of"]
+
+#: More rules than any charsmap of use has.
+_MOST_RULES = 4_000_000
+
+
+@dataclass(frozen=True)
+class Normalized:
+    """A normalized text, and where each of its characters came from.
+
+    Attributes:
+        text: the new text.
+        spans: for each character of it, the characters of the original that it stands for, as (start,
+            end). Starts and ends never fall. A character that was put in has an empty span.
+    """
+
+    text: str
+    spans: tuple[tuple[int, int], ...]
+
+
+def normalize(text: str, normalizer: NormalizerLike | None) -> Normalized:
+    """A text as a normalizer rewrites it. Cost: linear in the text.
+
+    Args:
+        text: any text, taken as a whole document.
+        normalizer: a name, an object or a list of them; see `resolve_normalizer`.
+
+    Raises:
+        ConfigError: no such normalizer, or a pattern that is none.
+        FormatError: a charsmap that is none.
+        EncodeError: a regular expression that gave up.
+
+    >>> normalize("①ﬁ", "nfkc")
+    Normalized(text='1fi', spans=((0, 1), (1, 2), (1, 2)))
+    """
+    stages = [stage.to_core() for stage in resolve_normalizer(normalizer)]
+    new, spans = _core.normalize(text, stages)
+    return Normalized(new, tuple(spans))
+
+
+def compile_rules(rules: Mapping[str, str] | Iterable[tuple[str, str]] | RuleSet) -> Charsmap:
+    """Rules -> a charsmap in SentencePiece's format.
+
+    Args:
+        rules: what is replaced -> its replacement (empty to drop it); or a `RuleSet`, to have its
+            rules in a ``.model`` file.
+
+    Raises:
+        ConfigError: an empty key, U+0000, or a text of more than 256 bytes.
+
+    >>> normalize("colour", compile_rules({"ou": "o"})).text
+    'color'
+    """
+    if isinstance(rules, RuleSet):
+        return Charsmap(_core.named_charsmap(rules.name))
+    pairs = list(rules.items() if isinstance(rules, Mapping) else rules)
+    return Charsmap(_core.compile_charsmap(pairs))
+
+
+def read_rules(path: str | os.PathLike[str]) -> dict[str, str]:
+    """The rules of a file as SentencePiece's ``normalization_rule_tsv`` has them.
+
+    Each line has numbers of characters in hexadecimal, with spaces between them, a tab, and those of
+    the replacement: ``41 302 300<tab>1EA6``.
+
+    Raises:
+        FormatError: a line that is no rule, with its number.
+        OSError: the file cannot be read.
+    """
+    name = os.fspath(path)
+    try:
+        with open(path, encoding="utf-8") as file:
+            return dict(_core.parse_rule_tsv(file.read()))
+    except UnicodeDecodeError as error:
+        raise FormatError(f"{name}: {error}", file=str(name)) from None
+    except FormatError as error:
+        raise FormatError(f"{name}: {error}", file=str(name), place=error.place) from None
+
+
+def rules_of(charsmap: Charsmap) -> dict[str, str]:
+    """The way back from `compile_rules`.
+
+    Raises:
+        FormatError: the bytes are no charsmap.
+        ConfigError: it has millions of rules.
+
+    >>> rules_of(compile_rules({"b": "", "a": "A"}))
+    {'a': 'A', 'b': ''}
+    """
+    rules = _core.charsmap_rules(charsmap.data, _MOST_RULES)
+    if rules is None:
+        raise ConfigError(f"the charsmap has more than {_MOST_RULES:,} rules")
+    return dict(rules)
