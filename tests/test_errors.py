@@ -122,6 +122,14 @@ def with_threads(_: Path) -> object:
         del os.environ["JOGAK_NUM_THREADS"]
 
 
+def interrupted_wordpiece(_: Path) -> object:
+    def progress(stage: str, done: int, total: int | None) -> None:
+        if stage == "merging":
+            raise KeyboardInterrupt
+
+    return jogak.train(HUGS, jogak.WordPiece(vocab_size=11), progress=progress)
+
+
 def interrupted(_: Path) -> object:
     def progress(stage: str, done: int, total: int | None) -> None:
         if stage == "merging":
@@ -334,6 +342,19 @@ CASES = [
       load_two('{"a": 0, "b": 1}', "#version: 0.2\na b\n", marker="none", pretokenizer="none"),
       ("merges.txt: line 2 makes 'ab'", "not in the vocabulary", "do the two files belong together"),
       {"place": "line 2"}),
+    C("a piece twice", jogak.FormatError, load_file("vocab.txt", b"[UNK]\na\na\n"),
+      ("vocab.txt: line 3", "expected every piece once"), {"file": "vocab.txt", "place": "line 3"}),
+    C("lower case or not", jogak.ConfigError, load_file("vocab.txt", b"[UNK]\na\n"),
+      ("vocab.txt", "say lowercase=True")),
+    C("a vocab.txt of BPE", jogak.UnsupportedFeature,
+      lambda _: tok().save("a.txt", format="vocab-txt"), ("can only say WordPiece",)),
+    C("a criterion", jogak.ConfigError, lambda _: jogak.WordPiece(min_pair_count="all"),  # type: ignore[arg-type]
+      ("min_pair_count is 'all'", "expected")),
+    C("WordPiece behind metaspace", jogak.ConfigError,
+      lambda _: jogak.train(HUGS, jogak.WordPiece(), pretokenizer="metaspace"),
+      ("metaspace", 'marker="prefix"')),
+    C("WordPiece interrupted", jogak.TrainingInterrupted, interrupted_wordpiece,
+      ("stopped after", ".tokenizer")),
     C("a rank", jogak.FormatError, load_file("a.tiktoken", b"AA== 0\n?\n", format="tiktoken"),
       ("a.tiktoken: line 2", "expected"), {"file": "a.tiktoken", "place": "line 2"}),
     C("a file of counts", jogak.FormatError, load_counts("{header}\n1\tone\n"),
