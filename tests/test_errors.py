@@ -58,6 +58,11 @@ def tok(**options: Any) -> jogak.Tokenizer:
     return jogak.train(HUGS, CHARS, **options)
 
 
+def write(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
 def count_file(name: str, content: bytes, **options: Any) -> Callable[[Path], object]:
     """Counts the words of a file of this content."""
 
@@ -296,7 +301,7 @@ CASES = [
     C("too large a file", jogak.FormatError, grows_too_large,
       ("longer than 50 bytes", "check that this is the file you mean"),
       {"file": "large", "place": "byte 50"}),
-    C("a newer version", jogak.FormatError, load_changed('"version":1', '"version":99'),
+    C("a newer version", jogak.FormatError, load_changed('"version":2', '"version":99'),
       ("tok.json: version 99", "written by a newer jogak", "upgrade it"),
       {"file": "tok.json", "place": "version"}),
     C("a wrong probe", jogak.FormatError,
@@ -330,6 +335,17 @@ CASES = [
       ("marker text is ' '", "expected characters that are not white space")),
     C("a pre-tokenizer", jogak.ConfigError, lambda _: jogak.count(["a"], pretokenizer="words"),
       ("pretokenizer 'words' is not known", "expected one of", "jogak.Split(pattern)")),
+    C("a normalizer", jogak.ConfigError, lambda _: jogak.normalize("a", "magic"),
+      ("normalizer 'magic' is not known", "expected one of", "jogak.Replace")),
+    C("a charsmap", jogak.FormatError, lambda _: jogak.normalize("a", jogak.Charsmap(b"\1")),
+      ("the normalization rules are broken at byte 0", "it ends after 1 bytes"),
+      {"place": "byte 0"}, variant="core.Charsmap"),
+    C("a rule", jogak.FormatError,
+      lambda path: jogak.read_rules(write(path / "a.tsv", "41\t42\nxyz\t42\n")),
+      ("a.tsv", "line 2", "'xyz' is no character's number"), {"place": "line 2"}),
+    C("too many rules", jogak.ConfigError,
+      lambda _: jogak.rules_of(jogak.compile_rules({"a": "", "b": ""}), limit=1),
+      ("the charsmap has more than 1 rules", "limit=")),
     C("a merge", jogak.FormatError,
       load_two('{"a": 0, "b": 1}', "#version: 0.2\na b\n", marker="none", pretokenizer="none"),
       ("merges.txt: line 2 makes 'ab'", "not in the vocabulary", "do the two files belong together"),
