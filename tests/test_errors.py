@@ -27,6 +27,7 @@ import pytest
 import jogak
 from jogak import errors, formats
 from jogak.formats import files
+from jogak.spec import ScoredBPEModel, Spec, UnigramModel, resolve_pretokenizer
 
 ROOT = Path(__file__).resolve().parent.parent
 HUGS = {"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}
@@ -56,6 +57,14 @@ class Case:
 
 def tok(**options: Any) -> jogak.Tokenizer:
     return jogak.train(HUGS, CHARS, **options)
+
+
+def unigram(pretokenizer: str = "none") -> jogak.Tokenizer:
+    """A Unigram tokenizer of two pieces."""
+    model = UnigramModel(
+        pieces=("a", "aa", "?"), scores=(-1.0, -1.5, 0.0), unknown="?", precision="single"
+    )
+    return jogak.Tokenizer(Spec(model=model, pretokenizer=resolve_pretokenizer(pretokenizer)))
 
 
 def write(path: Path, text: str) -> Path:
@@ -364,6 +373,27 @@ CASES = [
     C("pieces with spaces", jogak.UnsupportedFeature,
       lambda _: jogak.train({"a b": 2}, CHARS, pretokenizer="none").save("a", format="vocab-merges"),
       ("merges.txt: merge 0", "can only say pieces without spaces")),
+    C("scores", jogak.ConfigError, lambda _: UnigramModel(pieces=("a", "b"), scores=(0.0,)),
+      ("1 scores for 2 pieces", "expected one for each")),
+    C("scores of merges", jogak.ConfigError,
+      lambda _: ScoredBPEModel(pieces=("a",), scores=(), merges=None),
+      ("0 scores for 1 pieces", "expected one for each")),
+    C("no way to cut", jogak.EncodeError, lambda _: unigram().score("aa", [0, 1]),
+      ("of 2 ids only the first 1 fit", "that encode or nbest gave"), variant="core.NoSegmentation"),
+    C("a model cut off", jogak.FormatError, load_file("a.model", b"\x0a\x05", format="sentencepiece"),
+      ("a.model: byte 2", "says 5 bytes, but 0 are left", "is the file whole?"),
+      {"file": "a.model", "place": "byte 2"}),
+    C("no model", jogak.FormatError, load_file("a.model", b"\x30\x01", format="sentencepiece"),
+      ("a.model: no pieces", "expected a SentencePiece model"), {"file": "a.model"}),
+    C("a model without an unknown piece", jogak.FormatError,
+      load_file("a.model", b"\x0a\x03\x0a\x01a", format="sentencepiece"),
+      ("a.model: 0 pieces of type UNKNOWN", "expected one"), {"file": "a.model", "place": "pieces"}),
+    C("a model of words", jogak.UnsupportedFeature,
+      load_file("a.model", b"\x0a\x03\x0a\x01a\x12\x02\x18\x03", format="sentencepiece"),
+      ("type 'word'", "knows unigram and bpe")),
+    C("words that SentencePiece cannot cut", jogak.UnsupportedFeature,
+      lambda _: unigram("gpt2").save("a.model", format="sentencepiece"),
+      ("cannot say the pre-tokenizer", "save as the native format")),
 ]  # fmt: skip
 
 #: What no test can raise, and why. A case that does raise it must go to `CASES`.
