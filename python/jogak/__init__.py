@@ -50,13 +50,15 @@ if TYPE_CHECKING:
         Prepend,
         Replace,
         RuleSet,
+        ScoredBPEModel,
         Spec,
         Split,
         Strip,
         StripMarks,
         UnicodeForm,
+        UnigramModel,
     )
-    from jogak.tokenizer import Tokenizer, load
+    from jogak.tokenizer import Score, Segmentation, Tokenizer, load
     from jogak.training import TrainingLog
 
 __all__ = [
@@ -84,6 +86,9 @@ __all__ = [
     "Ragged",
     "Replace",
     "RuleSet",
+    "Score",
+    "ScoredBPEModel",
+    "Segmentation",
     "Spec",
     "SpecialTokenError",
     "Split",
@@ -94,6 +99,7 @@ __all__ = [
     "TrainingInterrupted",
     "TrainingLog",
     "UnicodeForm",
+    "UnigramModel",
     "UnsupportedFeature",
     "__version__",
     "compile_rules",
@@ -150,13 +156,17 @@ _HOMES = {
         "Prepend",
         "Replace",
         "RuleSet",
+        "ScoredBPEModel",
         "Spec",
         "Split",
         "Strip",
         "StripMarks",
         "UnicodeForm",
+        "UnigramModel",
     ),
     "tokenizer": (
+        "Score",
+        "Segmentation",
         "Tokenizer",
         "load",
     ),
