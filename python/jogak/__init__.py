@@ -50,15 +50,17 @@ if TYPE_CHECKING:
         Prepend,
         Replace,
         RuleSet,
+        ScoredBPEModel,
         Spec,
         Split,
         Strip,
         StripMarks,
         UnicodeForm,
+        UnigramModel,
         WordPiece,
         WordPieceModel,
     )
-    from jogak.tokenizer import Tokenizer, load
+    from jogak.tokenizer import Score, Segmentation, Tokenizer, load
     from jogak.training import TrainingLog, WordPieceLog
 
 __all__ = [
@@ -86,6 +88,9 @@ __all__ = [
     "Ragged",
     "Replace",
     "RuleSet",
+    "Score",
+    "ScoredBPEModel",
+    "Segmentation",
     "Spec",
     "SpecialTokenError",
     "Split",
@@ -96,6 +101,7 @@ __all__ = [
     "TrainingInterrupted",
     "TrainingLog",
     "UnicodeForm",
+    "UnigramModel",
     "UnsupportedFeature",
     "WordPiece",
     "WordPieceLog",
@@ -155,6 +161,7 @@ _HOMES = {
         "Prepend",
         "Replace",
         "RuleSet",
+        "ScoredBPEModel",
         "Spec",
         "Split",
         "Strip",
@@ -162,8 +169,11 @@ _HOMES = {
         "UnicodeForm",
         "WordPiece",
         "WordPieceModel",
+        "UnigramModel",
     ),
     "tokenizer": (
+        "Score",
+        "Segmentation",
         "Tokenizer",
         "load",
     ),

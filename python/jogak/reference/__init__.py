@@ -34,6 +34,7 @@ from .decode import decode, decode_bytes, join_tokens
 from .encode import Encoding, MergeStep, encode_word, encode_word_dropout
 from .longest import longest_first, longest_match
 from .model import Model, byte_pieces
+from .normalize import apply_rules, from_jamo, nfkc_rules, to_jamo
 from .pretokenize import PATTERNS, metaspace, pretokenize, undo_metaspace
 from .random import SplitMix64
 from .text import encode, tokens
@@ -68,6 +69,7 @@ __all__ = [
     "WordPieceMatch",
     "WordPieceMerge",
     "WordPieceTraining",
+    "apply_rules",
     "base_alphabet",
     "best_pair",
     "byte_pieces",
@@ -79,14 +81,17 @@ __all__ = [
     "encode_word",
     "encode_word_dropout",
     "encode_wordpiece",
+    "from_jamo",
     "inventory",
     "join_tokens",
     "longest_first",
     "longest_match",
     "merge_pair",
     "metaspace",
+    "nfkc_rules",
     "pretokenize",
     "prune_dead",
+    "to_jamo",
     "tokens",
     "train",
     "train_wordpiece",
