@@ -50,15 +50,19 @@ if TYPE_CHECKING:
         Prepend,
         Replace,
         RuleSet,
+        ScoredBPEModel,
         Spec,
         Split,
         Strip,
         StripMarks,
         UnicodeForm,
         Unigram,
+        UnigramModel,
+        WordPiece,
+        WordPieceModel,
     )
-    from jogak.tokenizer import Tokenizer, load
-    from jogak.training import TrainingLog, UnigramLog
+    from jogak.tokenizer import Score, Segmentation, Tokenizer, load
+    from jogak.training import TrainingLog, UnigramLog, WordPieceLog
 
 __all__ = [
     "BPE",
@@ -85,6 +89,9 @@ __all__ = [
     "Ragged",
     "Replace",
     "RuleSet",
+    "Score",
+    "ScoredBPEModel",
+    "Segmentation",
     "Spec",
     "SpecialTokenError",
     "Split",
@@ -97,7 +104,11 @@ __all__ = [
     "UnicodeForm",
     "Unigram",
     "UnigramLog",
+    "UnigramModel",
     "UnsupportedFeature",
+    "WordPiece",
+    "WordPieceLog",
+    "WordPieceModel",
     "__version__",
     "compile_rules",
     "compress",
@@ -153,14 +164,20 @@ _HOMES = {
         "Prepend",
         "Replace",
         "RuleSet",
+        "ScoredBPEModel",
         "Spec",
         "Split",
         "Strip",
         "StripMarks",
         "UnicodeForm",
         "Unigram",
+        "WordPiece",
+        "WordPieceModel",
+        "UnigramModel",
     ),
     "tokenizer": (
+        "Score",
+        "Segmentation",
         "Tokenizer",
         "load",
     ),
@@ -168,6 +185,7 @@ _HOMES = {
     "training": (
         "TrainingLog",
         "UnigramLog",
+        "WordPieceLog",
     ),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}

@@ -23,6 +23,7 @@ __all__ = [
     "parse_rule_tsv",
     "train_bpe",
     "train_unigram",
+    "train_wordpiece",
 ]
 
 __version__: str
@@ -86,6 +87,16 @@ def train_unigram(
     progress: Callable[[int, int | None], object] | None = None,
     trace: int = 0,
     top: int = 20,
+) -> dict[str, Any]: ...
+def train_wordpiece(
+    counts: Counts,
+    config: dict[str, Any],
+    other_pieces: list[str],
+    consume: bool = False,
+    progress: Callable[[int, int | None], object] | None = None,
+    trace: int = 0,
+    candidates: int = 20,
+    words: int = 50,
 ) -> dict[str, Any]: ...
 def normalize(text: str, normalizer: list[dict[str, Any]]) -> tuple[str, list[tuple[int, int]]]: ...
 def compile_charsmap(rules: list[tuple[str, str]]) -> bytes: ...
