@@ -27,6 +27,7 @@ import pytest
 import jogak
 from jogak import errors, formats
 from jogak.formats import files
+from jogak.spec import ScoredBPEModel, Spec, UnigramModel, resolve_pretokenizer
 
 ROOT = Path(__file__).resolve().parent.parent
 HUGS = {"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}
@@ -56,6 +57,14 @@ class Case:
 
 def tok(**options: Any) -> jogak.Tokenizer:
     return jogak.train(HUGS, CHARS, **options)
+
+
+def unigram(pretokenizer: str = "none") -> jogak.Tokenizer:
+    """A Unigram tokenizer of two pieces."""
+    model = UnigramModel(
+        pieces=("a", "aa", "?"), scores=(-1.0, -1.5, 0.0), unknown="?", precision="single"
+    )
+    return jogak.Tokenizer(Spec(model=model, pretokenizer=resolve_pretokenizer(pretokenizer)))
 
 
 def write(path: Path, text: str) -> Path:
@@ -125,6 +134,14 @@ def with_threads(_: Path) -> object:
         return jogak.count(["a"])
     finally:
         del os.environ["JOGAK_NUM_THREADS"]
+
+
+def interrupted_wordpiece(_: Path) -> object:
+    def progress(stage: str, done: int, total: int | None) -> None:
+        if stage == "merging":
+            raise KeyboardInterrupt
+
+    return jogak.train(HUGS, jogak.WordPiece(vocab_size=11), progress=progress)
 
 
 def interrupted(_: Path) -> object:
@@ -301,7 +318,7 @@ CASES = [
     C("too large a file", jogak.FormatError, grows_too_large,
       ("longer than 50 bytes", "check that this is the file you mean"),
       {"file": "large", "place": "byte 50"}),
-    C("a newer version", jogak.FormatError, load_changed('"version":2', '"version":99'),
+    C("a newer version", jogak.FormatError, load_edited(lambda data: data.update(version=99)),
       ("tok.json: version 99", "written by a newer jogak", "upgrade it"),
       {"file": "tok.json", "place": "version"}),
     C("a wrong probe", jogak.FormatError,
@@ -350,6 +367,19 @@ CASES = [
       load_two('{"a": 0, "b": 1}', "#version: 0.2\na b\n", marker="none", pretokenizer="none"),
       ("merges.txt: line 2 makes 'ab'", "not in the vocabulary", "do the two files belong together"),
       {"place": "line 2"}),
+    C("a piece twice", jogak.FormatError, load_file("vocab.txt", b"[UNK]\na\na\n"),
+      ("vocab.txt: line 3", "expected every piece once"), {"file": "vocab.txt", "place": "line 3"}),
+    C("lower case or not", jogak.ConfigError, load_file("vocab.txt", b"[UNK]\na\n"),
+      ("vocab.txt", "say lowercase=True")),
+    C("a vocab.txt of BPE", jogak.UnsupportedFeature,
+      lambda _: tok().save("a.txt", format="vocab-txt"), ("can only say WordPiece",)),
+    C("a criterion", jogak.ConfigError, lambda _: jogak.WordPiece(min_pair_count="all"),  # type: ignore[arg-type]
+      ("min_pair_count is 'all'", "expected")),
+    C("WordPiece behind metaspace", jogak.ConfigError,
+      lambda _: jogak.train(HUGS, jogak.WordPiece(), pretokenizer="metaspace"),
+      ("metaspace", 'marker="prefix"')),
+    C("WordPiece interrupted", jogak.TrainingInterrupted, interrupted_wordpiece,
+      ("stopped after", ".tokenizer")),
     C("a rank", jogak.FormatError, load_file("a.tiktoken", b"AA== 0\n?\n", format="tiktoken"),
       ("a.tiktoken: line 2", "expected"), {"file": "a.tiktoken", "place": "line 2"}),
     C("a file of counts", jogak.FormatError, load_counts("{header}\n1\tone\n"),
@@ -364,6 +394,27 @@ CASES = [
     C("pieces with spaces", jogak.UnsupportedFeature,
       lambda _: jogak.train({"a b": 2}, CHARS, pretokenizer="none").save("a", format="vocab-merges"),
       ("merges.txt: merge 0", "can only say pieces without spaces")),
+    C("scores", jogak.ConfigError, lambda _: UnigramModel(pieces=("a", "b"), scores=(0.0,)),
+      ("1 scores for 2 pieces", "expected one for each")),
+    C("scores of merges", jogak.ConfigError,
+      lambda _: ScoredBPEModel(pieces=("a",), scores=(), merges=None),
+      ("0 scores for 1 pieces", "expected one for each")),
+    C("no way to cut", jogak.EncodeError, lambda _: unigram().score("aa", [0, 1]),
+      ("of 2 ids only the first 1 fit", "that encode or nbest gave"), variant="core.NoSegmentation"),
+    C("a model cut off", jogak.FormatError, load_file("a.model", b"\x0a\x05", format="sentencepiece"),
+      ("a.model: byte 2", "says 5 bytes, but 0 are left", "is the file whole?"),
+      {"file": "a.model", "place": "byte 2"}),
+    C("no model", jogak.FormatError, load_file("a.model", b"\x30\x01", format="sentencepiece"),
+      ("a.model: no pieces", "expected a SentencePiece model"), {"file": "a.model"}),
+    C("a model without an unknown piece", jogak.FormatError,
+      load_file("a.model", b"\x0a\x03\x0a\x01a", format="sentencepiece"),
+      ("a.model: 0 pieces of type UNKNOWN", "expected one"), {"file": "a.model", "place": "pieces"}),
+    C("a model of words", jogak.UnsupportedFeature,
+      load_file("a.model", b"\x0a\x03\x0a\x01a\x12\x02\x18\x03", format="sentencepiece"),
+      ("type 'word'", "knows unigram and bpe")),
+    C("words that SentencePiece cannot cut", jogak.UnsupportedFeature,
+      lambda _: unigram("gpt2").save("a.model", format="sentencepiece"),
+      ("cannot say the pre-tokenizer", "save as the native format")),
 ]  # fmt: skip
 
 #: What no test can raise, and why. A case that does raise it must go to `CASES`.

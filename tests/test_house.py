@@ -85,6 +85,7 @@ RUST_ARROWS: dict[str, set[str]] = {
         "vocab",
     },
     "trace": {"error", "model", "normalize", "observe", "pipeline", "prepare"},
+    "ways": {"error", "model", "pipeline", "symbols", "trace"},
     "train": {"count", "error", "observe", "symbols"},
 }
 

@@ -50,14 +50,18 @@ if TYPE_CHECKING:
         Prepend,
         Replace,
         RuleSet,
+        ScoredBPEModel,
         Spec,
         Split,
         Strip,
         StripMarks,
         UnicodeForm,
+        UnigramModel,
+        WordPiece,
+        WordPieceModel,
     )
-    from jogak.tokenizer import Tokenizer, load
-    from jogak.training import TrainingLog
+    from jogak.tokenizer import Score, Segmentation, Tokenizer, load
+    from jogak.training import TrainingLog, WordPieceLog
 
 __all__ = [
     "BPE",
@@ -84,6 +88,9 @@ __all__ = [
     "Ragged",
     "Replace",
     "RuleSet",
+    "Score",
+    "ScoredBPEModel",
+    "Segmentation",
     "Spec",
     "SpecialTokenError",
     "Split",
@@ -94,7 +101,11 @@ __all__ = [
     "TrainingInterrupted",
     "TrainingLog",
     "UnicodeForm",
+    "UnigramModel",
     "UnsupportedFeature",
+    "WordPiece",
+    "WordPieceLog",
+    "WordPieceModel",
     "__version__",
     "compile_rules",
     "compress",
@@ -150,18 +161,27 @@ _HOMES = {
         "Prepend",
         "Replace",
         "RuleSet",
+        "ScoredBPEModel",
         "Spec",
         "Split",
         "Strip",
         "StripMarks",
         "UnicodeForm",
+        "WordPiece",
+        "WordPieceModel",
+        "UnigramModel",
     ),
     "tokenizer": (
+        "Score",
+        "Segmentation",
         "Tokenizer",
         "load",
     ),
     "learn": ("train",),
-    "training": ("TrainingLog",),
+    "training": (
+        "TrainingLog",
+        "WordPieceLog",
+    ),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 

@@ -22,6 +22,7 @@ __all__ = [
     "normalize",
     "parse_rule_tsv",
     "train_bpe",
+    "train_wordpiece",
 ]
 
 __version__: str
@@ -76,6 +77,16 @@ def train_bpe(
     candidates: int = 20,
     words: int = 50,
 ) -> dict[str, Any]: ...
+def train_wordpiece(
+    counts: Counts,
+    config: dict[str, Any],
+    other_pieces: list[str],
+    consume: bool = False,
+    progress: Callable[[int, int | None], object] | None = None,
+    trace: int = 0,
+    candidates: int = 20,
+    words: int = 50,
+) -> dict[str, Any]: ...
 def normalize(text: str, normalizer: list[dict[str, Any]]) -> tuple[str, list[tuple[int, int]]]: ...
 def compile_charsmap(rules: list[tuple[str, str]]) -> bytes: ...
 def named_charsmap(name: str) -> bytes: ...
@@ -83,7 +94,7 @@ def charsmap_rules(data: bytes, limit: int) -> list[tuple[str, str]] | None: ...
 def parse_rule_tsv(text: str) -> list[tuple[str, str]]: ...
 def arrow_list(ids: NDArray[np.uint32], offsets: NDArray[np.int64]) -> tuple[object, object]: ...
 
-_Dropout: TypeAlias = tuple[float, int] | None
+_Draw: TypeAlias = tuple[str, float, int] | None
 
 @final
 class Tokenizer:
@@ -95,10 +106,10 @@ class Tokenizer:
         normalizer: list[dict[str, Any]],
     ) -> Tokenizer: ...
     def encode(
-        self, text: str, special: str, strategy: str | None = None, dropout: _Dropout = None
+        self, text: str, special: str, strategy: str | None = None, draw: _Draw = None
     ) -> list[int]: ...
     def encode_array(
-        self, text: str, special: str, strategy: str | None = None, dropout: _Dropout = None
+        self, text: str, special: str, strategy: str | None = None, draw: _Draw = None
     ) -> NDArray[np.uint32]: ...
     def encode_batch(
         self,
@@ -106,16 +117,20 @@ class Tokenizer:
         special: str,
         threads: int,
         strategy: str | None = None,
-        dropout: _Dropout = None,
+        draw: _Draw = None,
     ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]: ...
     def tokens(
-        self, text: str, special: str, strategy: str | None = None, dropout: _Dropout = None
+        self, text: str, special: str, strategy: str | None = None, draw: _Draw = None
     ) -> list[str]: ...
     def count(
-        self, text: str, special: str, strategy: str | None = None, dropout: _Dropout = None
+        self, text: str, special: str, strategy: str | None = None, draw: _Draw = None
     ) -> int: ...
     def explain(
-        self, text: str, special: str, strategy: str | None = None, dropout: _Dropout = None
+        self, text: str, special: str, strategy: str | None = None, draw: _Draw = None
     ) -> list[dict[str, Any]]: ...
+    def n_best(self, text: str, n: int, special: str) -> list[tuple[float, list[int]]] | None: ...
+    def likelihood(
+        self, text: str, ids: list[int], alpha: float, special: str
+    ) -> tuple[float, float, float] | None: ...
     def decode(self, ids: object, skip_special: bool) -> bytes: ...
     def merges(self) -> list[tuple[int, int]]: ...

@@ -9,8 +9,8 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 
 from jogak.errors import ConfigError
-from jogak.spec import Spec
-from jogak.training import TrainingLog
+from jogak.spec import BPEModel, Spec
+from jogak.training import Log, TrainingLog
 
 __all__ = ["assign_ids", "resized"]
 
@@ -46,13 +46,19 @@ def assign_ids(
     return ids, tuple(texts.get(id_) for id_ in range(size))
 
 
-def resized(spec: Spec, training: TrainingLog | None, size: int) -> tuple[Spec, TrainingLog | None]:
+def resized(spec: Spec, training: Log | None, size: int) -> tuple[Spec, TrainingLog | None]:
     """The spec of the first merges, so many that the vocabulary has ``size`` pieces.
 
     Raises:
         ConfigError: see `Tokenizer.resized`.
     """
     model = spec.model
+    if not isinstance(model, BPEModel) or not isinstance(training, TrainingLog | None):
+        raise ConfigError(
+            f"only BPE can be resized, and this is {model.family}, whose vocabulary says nothing of "
+            "the order in which it was learned; train again with vocab_size="
+            f"{size} (jogak.count keeps the counts for that)"
+        )
     if model.merges is None:
         raise ConfigError(
             "ids are ranks in this vocabulary (a .tiktoken file), so other ids would be other "

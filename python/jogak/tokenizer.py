@@ -10,12 +10,12 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from jogak import _core
 from jogak.errors import ConfigError, DecodeError, FormatError, JogakError
 from jogak.ragged import Ragged
-from jogak.spec import Spec, Strategy
+from jogak.spec import BPEModel, Charsmap, RuleSet, Spec, Strategy, UnigramModel
 from jogak.threads import resolve_threads
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from jogak.explain.data import EncodingTrace
     from jogak.training import Log
 
-__all__ = ["Tokenizer", "load"]
+__all__ = ["Score", "Segmentation", "Tokenizer", "load"]
 
 Special: TypeAlias = Literal["text", "parse", "error"]
 
@@ -37,6 +37,21 @@ PROBES = (
     "계란간장볶음밥은 최고의 영화!",
     "日本語と中文、emoji 🐑 and\ttabs\n\n  spaces  ",
 )
+
+
+class Segmentation(NamedTuple):
+    """One way to cut a text: the natural logarithm of its probability, and its ids."""
+
+    score: float
+    ids: list[int]
+
+
+class Score(NamedTuple):
+    """How likely a text is, in natural logarithms: one way to cut it, all ways together, the entropy."""
+
+    way: float
+    text: float
+    entropy: float
 
 
 class Tokenizer:
@@ -80,6 +95,7 @@ class Tokenizer:
         text: str,
         *,
         dropout: float = 0.0,
+        alpha: float | None = None,
         seed: int | None = None,
         strategy: Strategy | None = None,
         special: Special = "text",
@@ -90,7 +106,10 @@ class Tokenizer:
             text: any text.
             dropout: BPE-dropout (Provilkov et al. 2020): the probability, 0 to 1, with which each
                 merge is skipped.
-            seed: where dropout's random numbers start; None takes a new one every time.
+            alpha: draw a way to cut the text rather than taking the best one (Unigram; Kudo 2018): one
+                of probability p is drawn in proportion to p to the power of ``alpha``. 1 draws from
+                the model, 0 from all ways alike, large numbers near the best one. None takes the best.
+            seed: where the random numbers start; None takes a new one every time.
             strategy: another strategy than the tokenizer's own.
             special: what to do with the texts of special tokens: ``"text"`` reads them as any other
                 text, ``"parse"`` makes them special tokens, ``"error"`` refuses them.
@@ -106,21 +125,22 @@ class Tokenizer:
         >>> tok.encode("hug pug")
         [5, 2, 4]
         """
-        drop = self._dropout(dropout, seed, strategy)
-        return self._core.encode(text, special, strategy, drop)
+        draw = self._draw(dropout, alpha, seed, strategy)
+        return self._core.encode(text, special, strategy, draw)
 
     def encode_array(
         self,
         text: str,
         *,
         dropout: float = 0.0,
+        alpha: float | None = None,
         seed: int | None = None,
         strategy: Strategy | None = None,
         special: Special = "text",
     ) -> NDArray[np.uint32]:
         """A text -> its ids as a numpy array, without a Python object per id. See `encode`."""
         return self._core.encode_array(
-            text, special, strategy, self._dropout(dropout, seed, strategy)
+            text, special, strategy, self._draw(dropout, alpha, seed, strategy)
         )
 
     def encode_batch(
@@ -129,6 +149,7 @@ class Tokenizer:
         *,
         num_threads: int | None = None,
         dropout: float = 0.0,
+        alpha: float | None = None,
         seed: int | None = None,
         strategy: Strategy | None = None,
         special: Special = "text",
@@ -139,8 +160,8 @@ class Tokenizer:
             texts: the texts.
             num_threads: at most this many threads; None asks ``JOGAK_NUM_THREADS``, then takes all
                 cores.
-            dropout, seed, strategy, special: as in `encode`; with dropout each text has its own
-                stream of random numbers, made from the seed and the text's number.
+            dropout, alpha, seed, strategy, special: as in `encode`; where something is drawn, each
+                text has its own stream of random numbers, made from the seed and the text's number.
 
         Raises:
             EncodeError, SpecialTokenError, ConfigError: as in `encode`.
@@ -153,14 +174,15 @@ class Tokenizer:
         if isinstance(texts, str):
             raise ConfigError("encode_batch takes a list of texts; for one text call encode(text)")
         threads = resolve_threads(num_threads)
-        drop = self._dropout(dropout, seed, strategy)
-        return Ragged(*self._core.encode_batch(list(texts), special, threads, strategy, drop))
+        draw = self._draw(dropout, alpha, seed, strategy)
+        return Ragged(*self._core.encode_batch(list(texts), special, threads, strategy, draw))
 
     def tokens(
         self,
         text: str,
         *,
         dropout: float = 0.0,
+        alpha: float | None = None,
         seed: int | None = None,
         strategy: Strategy | None = None,
         special: Special = "text",
@@ -170,7 +192,8 @@ class Tokenizer:
         Where nothing covers a character and there is no unknown piece, the character stands for
         itself; `encode` has no id for it and raises.
         """
-        return self._core.tokens(text, special, strategy, self._dropout(dropout, seed, strategy))
+        draw = self._draw(dropout, alpha, seed, strategy)
+        return self._core.tokens(text, special, strategy, draw)
 
     def count(
         self,
@@ -180,7 +203,7 @@ class Tokenizer:
         special: Special = "text",
     ) -> int:
         """How many ids a text has, without making them Python objects. See `encode`."""
-        return self._core.count(text, special, strategy, None)
+        return self._core.count(text, special, strategy, self._draw(0.0, None, None, strategy))
 
     def decode(
         self,
@@ -222,6 +245,81 @@ class Tokenizer:
         """Ids -> the bytes that they stand for, whole characters or not. See `decode`."""
         return self._core.decode(ids, skip_special_tokens)
 
+    # --- all ways to cut a text (Unigram)
+
+    def nbest(self, text: str, n: int, *, special: Special = "text") -> list[Segmentation]:
+        """The ``n`` most likely ways to cut a text, the best one first; fewer if there are no more.
+
+        Scores are added in 64 bits, so ways that are as good as equal may come in another order than
+        `encode` decides between them. Memory: 16 bytes for each of the ways at each character.
+
+        Args:
+            text: any text.
+            n: how many, at least 1.
+            special: as in `encode`.
+
+        Raises:
+            ConfigError: not a Unigram tokenizer, or an impossible ``n``.
+            EncodeError, SpecialTokenError: as in `encode`.
+
+        >>> from jogak.spec import Spec, UnigramModel, resolve_pretokenizer
+        >>> model = UnigramModel(pieces=("a", "b", "ab"), scores=(-2.0, -3.0, -4.0))
+        >>> tok = Tokenizer(Spec(model=model, pretokenizer=resolve_pretokenizer("none")))
+        >>> tok.nbest("ab", 2)
+        [Segmentation(score=-4.0, ids=[2]), Segmentation(score=-5.0, ids=[0, 1])]
+        """
+        if isinstance(n, bool) or not isinstance(n, int) or not 1 <= n < 1 << 31:
+            raise ConfigError(f"n is {n!r}; expected a whole number, at least 1")
+        ways = self._core.n_best(text, n, special)
+        if ways is None:
+            raise self._no_probabilities("nbest")
+        return [Segmentation(score, ids) for score, ids in ways]
+
+    def score(
+        self,
+        text: str,
+        ids: Sequence[int] | None = None,
+        *,
+        alpha: float = 1.0,
+        special: Special = "text",
+    ) -> Score:
+        """How likely a text is, and one way to cut it.
+
+        Args:
+            text: any text.
+            ids: the way to cut it, as `encode` or `nbest` gave it; None for the best one.
+            alpha: for the entropy: ways are drawn as ``encode(text, alpha=...)`` draws them.
+            special: as in `encode`; special tokens count as certain.
+
+        Returns:
+            Natural logarithms: of the probability of the way, of the text (all ways together), and the
+            entropy of the ways in nats. Unknown characters count with the lowest score less 10.
+
+        Raises:
+            EncodeError: ``ids`` are none of the ways to cut the text.
+            ConfigError: not a Unigram tokenizer, or an impossible ``alpha``.
+
+        >>> from jogak.spec import Spec, UnigramModel, resolve_pretokenizer
+        >>> model = UnigramModel(pieces=("a", "b", "ab"), scores=(-2.0, -3.0, -4.0))
+        >>> tok = Tokenizer(Spec(model=model, pretokenizer=resolve_pretokenizer("none")))
+        >>> tok.score("ab", [0, 1]).way
+        -5.0
+        """
+        if isinstance(alpha, bool) or not 0.0 <= alpha <= 1e6:
+            raise ConfigError(f"alpha is {alpha!r}; expected a number from 0 to 1,000,000")
+        if not isinstance(self._spec.model, UnigramModel):
+            raise self._no_probabilities("score")
+        way = self.encode(text, special=special) if ids is None else [int(id_) for id_ in ids]
+        found = self._core.likelihood(text, way, alpha, special)
+        assert found is not None
+        return Score(*found)
+
+    def _no_probabilities(self, what: str) -> ConfigError:
+        return ConfigError(
+            f"{what} asks for probabilities, and a {self._spec.model.family} model has none; it takes a "
+            "Unigram tokenizer"
+        )
+
     # --- see
 
     def explain(
@@ -229,6 +327,7 @@ class Tokenizer:
         text: str,
         *,
         dropout: float = 0.0,
+        alpha: float | None = None,
         seed: int | None = None,
         strategy: Strategy | None = None,
         special: Special = "text",
@@ -245,8 +344,9 @@ class Tokenizer:
         """
         from jogak.explain.build import encoding_trace
 
-        words = self._core.explain(text, special, strategy, self._dropout(dropout, seed, strategy))
-        return encoding_trace(text, strategy or self._spec.model.strategy, words, self._spec)
+        draw = self._draw(dropout, alpha, seed, strategy)
+        words = self._core.explain(text, special, strategy, draw)
+        return encoding_trace(text, self._way(strategy), words, self._spec)
 
     @property
     def training(self) -> Log | None:
@@ -275,8 +375,9 @@ class Tokenizer:
     @cached_property
     def merge_ids(self) -> tuple[tuple[int, int], ...]:
         """The ids of both parts of every merge, best first."""
-        if self._spec.model.merges is not None:
-            return self._spec.model.merges
+        model = self._spec.model
+        if isinstance(model, BPEModel) and model.merges is not None:
+            return model.merges
         return tuple(self._core.merges())
 
     def piece(self, id_: int) -> str:
@@ -336,7 +437,8 @@ class Tokenizer:
         Args:
             path: the file; for ``format="vocab-merges"`` the folder of the two files.
             format: None for jogak's own JSON, ``"vocab-merges"`` for vocab.json and merges.txt,
-                ``"tiktoken"`` for a rank file.
+                ``"tiktoken"`` for a rank file, ``"sentencepiece"`` for a ``.model``, ``"vocab-txt"``
+                for BERT's vocab.txt.
 
         Raises:
             UnsupportedFeature: the format cannot say something that this tokenizer needs.
@@ -351,29 +453,57 @@ class Tokenizer:
             except JogakError:  # a text that has no ids here proves nothing
                 continue
         spec = self._spec
-        if format == "vocab-merges" and spec.model.merges is None:
+        if (
+            format == "vocab-merges"
+            and type(spec.model) is BPEModel  # merges of equal rank cannot be listed
+            and spec.model.merges is None
+        ):
             model = dataclasses.replace(spec.model, merges=self.merge_ids)
             spec = dataclasses.replace(spec, model=model)
+        if format == "sentencepiece":
+            compiled = tuple(
+                Charsmap(_core.named_charsmap(stage.name)) if isinstance(stage, RuleSet) else stage
+                for stage in spec.normalizer
+            )
+            spec = dataclasses.replace(spec, normalizer=compiled)
         formats.write(path, spec, self._training, probes, format=format)
 
-    def _dropout(
-        self, dropout: float, seed: int | None, strategy: Strategy | None
-    ) -> tuple[float, int] | None:
-        """Dropout as the core takes it."""
+    def _way(self, strategy: Strategy | None) -> str:
+        """How texts are cut, by name: a strategy of BPE, else the family."""
+        model = self._spec.model
+        return (strategy or model.strategy) if isinstance(model, BPEModel) else model.family
+
+    def _draw(
+        self, dropout: float, alpha: float | None, seed: int | None, strategy: Strategy | None
+    ) -> tuple[str, float, int] | None:
+        """What is drawn at random, as the core takes it."""
+        model = self._spec.model
         if not 0.0 <= dropout <= 1.0:
             raise ConfigError(f"dropout is {dropout!r}; expected a probability from 0 to 1")
-        if dropout == 0.0:
-            return None
-        if (way := strategy or self._spec.model.strategy) != "merges":
+        if strategy is not None and not isinstance(model, BPEModel):
             raise ConfigError(
-                f"dropout skips merges, and the strategy {way!r} makes none; pass "
-                "strategy='merges', or leave dropout out"
+                f"strategy is {strategy!r}, but a {model.family} model knows only its own; leave it out"
+            )
+        if alpha is not None:
+            if not isinstance(model, UnigramModel):
+                raise ConfigError(
+                    f"alpha draws by probabilities, and a {model.family} model has none; with BPE pass "
+                    "dropout=0.1 instead"
+                )
+            if not 0.0 <= alpha <= 1e6:
+                raise ConfigError(f"alpha is {alpha!r}; expected a number from 0 to 1,000,000")
+        if dropout == 0.0 and alpha is None:
+            return None
+        if dropout != 0.0 and (way := self._way(strategy)) != "merges":
+            raise ConfigError(
+                f"dropout skips merges, and {way!r} makes none; pass strategy='merges' with BPE, "
+                "alpha=... with Unigram, or leave dropout out"
             )
         if seed is None:
-            return dropout, int.from_bytes(os.urandom(8), "little")
+            seed = int.from_bytes(os.urandom(8), "little")
         if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 1 << 64:
             raise ConfigError(f"seed is {seed!r}; expected a number from 0 to 2**64 - 1, or None")
-        return dropout, seed
+        return ("dropout", dropout, seed) if alpha is None else ("alpha", alpha, seed)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (self._spec, self._training)
@@ -387,7 +517,14 @@ class Tokenizer:
 
     def __repr__(self) -> str:
         model = self._spec.model
-        return f"<Tokenizer: BPE, {len(self):,} pieces, {model.marker.kind}, {model.strategy}>"
+        family = {
+            "bpe": "BPE",
+            "scored-bpe": "BPE by scores",
+            "unigram": "Unigram",
+            "wordpiece": "WordPiece",
+        }[model.family]
+        way = model.precision if isinstance(model, UnigramModel) else model.strategy
+        return f"<Tokenizer: {family}, {len(self):,} pieces, {model.marker.kind}, {way}>"
 
 
 def load(path: str | PathLike[str], format: str | None = None, **options: Any) -> Tokenizer:
@@ -395,10 +532,11 @@ def load(path: str | PathLike[str], format: str | None = None, **options: Any) -
 
     Args:
         path: jogak's own file; a ``.tiktoken`` file; vocab.json with merges.txt beside it, or the
-            folder of both.
-        format: ``"jogak"``, ``"vocab-merges"`` or ``"tiktoken"`` to say what it is.
-        options: what the file does not say itself, such as ``pretokenizer="cl100k"`` for rank files
-            or ``marker="suffix"`` for vocab.json and merges.txt.
+            folder of both; a SentencePiece ``.model``; BERT's vocab.txt.
+        format: ``"jogak"``, ``"vocab-merges"``, ``"tiktoken"``, ``"sentencepiece"`` or ``"vocab-txt"``
+            to say what it is.
+        options: what the file does not say itself, such as ``pretokenizer="cl100k"`` for rank files,
+            ``marker="suffix"`` for vocab.json and merges.txt, or ``lowercase=True`` for vocab.txt.
 
     Raises:
         FormatError: the file is not what it should be, or does not give the ids it was saved with.

@@ -23,7 +23,7 @@ pub(crate) fn to_py(error: jogak::Error) -> PyErr {
     use jogak::Error as E;
     let name = match &error {
         E::Pattern { .. } | E::Config { .. } => "ConfigError",
-        E::PatternGaveUp { .. } | E::NotCovered { .. } => "EncodeError",
+        E::PatternGaveUp { .. } | E::NotCovered { .. } | E::NoSegmentation { .. } => "EncodeError",
         E::CountOverflow { .. } => "CorpusError",
         E::TooLarge { .. } => "TrainingError",
         E::UnknownId { .. } => "DecodeError",
@@ -46,6 +46,9 @@ pub(crate) fn advised(error: &jogak::Error, message: &str) -> String {
         E::UnknownId { .. } => "was it made by another tokenizer?",
         E::NotCovered { .. } => {
             "train with unknown=\"<unk>\" or byte_fallback=True, or with marker=\"byte-level\""
+        }
+        E::NoSegmentation { .. } => {
+            "ask for the score of ids that encode or nbest gave for this very text"
         }
         E::SpecialInText { .. } => {
             "pass special=\"text\" to read it as ordinary text, special=\"parse\" to make it the \

@@ -1,7 +1,9 @@
 //! Plain data -> a model of the core, by its type.
 
 use jogak::decode::Decoder;
-use jogak::model::{Bpe, BpeParts, Model, Strategy};
+use jogak::model::{
+    Bpe, BpeParts, Model, Precision, Strategy, Unigram, UnigramParts, WordPiece, WordPieceParts,
+};
 use jogak::pretokenize::Metaspace;
 use jogak::symbols::{Marker, Undraw};
 use jogak::vocab::Vocab;
@@ -27,7 +29,9 @@ pub(crate) fn compile(
 ) -> PyResult<Compiled> {
     let kind: String = options.get("type")?;
     match kind.as_str() {
-        "bpe" => bpe(options, special_tokens, spaces),
+        "bpe" | "scored-bpe" => bpe(options, special_tokens, spaces),
+        "unigram" => unigram(options, special_tokens, spaces),
+        "wordpiece" => wordpiece(options, special_tokens, spaces),
         other => Err(raise("ConfigError", format!("model type {other:?} is not known"), &[])),
     }
 }
@@ -39,6 +43,7 @@ fn bpe(
 ) -> PyResult<Compiled> {
     let texts: Vec<Option<String>> = options.get("pieces")?;
     let marker = marker(options)?;
+    let scored = options.get::<String>("type")? == "scored-bpe";
     let bytes = options.get::<String>("alphabet")? == "bytes";
     let undraw = Undraw::default();
     let mut ordinary = vec![true; texts.len()];
@@ -78,6 +83,8 @@ fn bpe(
     let bpe = Bpe::new(BpeParts {
         pieces,
         merges: options.get("merges")?,
+        scores: if scored { Some(options.get("scores")?) } else { None },
+        user_defined: if scored { options.get("user_defined")? } else { Vec::new() },
         bytes,
         marked: !options.get::<bool>("mark_words")?,
         marker,
@@ -89,6 +96,79 @@ fn bpe(
     })
     .map_err(to_py)?;
     Ok(Compiled { model: Model::Bpe(bpe), decoder, texts })
+}
+
+fn wordpiece(
+    options: &Options<'_, '_>,
+    special_tokens: &[(String, u32)],
+    spaces: Option<Metaspace>,
+) -> PyResult<Compiled> {
+    let texts: Vec<Option<String>> = options.get("pieces")?;
+    let marker = marker(options)?;
+    let unknown: Option<String> = options.get("unknown")?;
+    let all: Vec<Vec<u8>> =
+        texts.iter().map(|text| text.as_deref().unwrap_or_default().into()).collect();
+    let mut pieces = all.clone();
+    special_tokens.iter().for_each(|&(_, id)| pieces[id as usize] = Vec::new());
+    let unknown = texts.iter().position(|text| text.is_some() && *text == unknown);
+    if let Some(id) = unknown {
+        pieces[id] = Vec::new();
+    }
+    let specials: Vec<u32> = special_tokens.iter().map(|&(_, id)| id).collect();
+    let decoder = Decoder::new(Vocab::new(&all), &specials, None, marker.clone(), spaces);
+    let model = WordPiece::new(WordPieceParts {
+        pieces,
+        marker,
+        marked: !options.get::<bool>("mark_words")?,
+        unknown: unknown.map(|id| id as u32),
+        max_chars_per_word: options.get("max_chars_per_word")?,
+    });
+    Ok(Compiled { model: Model::WordPiece(model), decoder, texts })
+}
+
+fn unigram(
+    options: &Options<'_, '_>,
+    special_tokens: &[(String, u32)],
+    spaces: Option<Metaspace>,
+) -> PyResult<Compiled> {
+    let texts: Vec<Option<String>> = options.get("pieces")?;
+    let all: Vec<Vec<u8>> =
+        texts.iter().map(|text| text.clone().unwrap_or_default().into_bytes()).collect();
+    let find = |wanted: &str| texts.iter().position(|text| text.as_deref() == Some(wanted));
+    let unknown: Option<String> = options.get("unknown")?;
+    let unknown = unknown.as_deref().and_then(find).map(|id| id as u32);
+    let byte_fallback = byte_pieces(options, &find)?;
+    let special_ids: Vec<u32> = special_tokens.iter().map(|&(_, id)| id).collect();
+    let unused: Vec<u32> = options.get("unused")?;
+    let mut pieces = all.clone();
+    let bytes = byte_fallback.as_deref().into_iter().flatten();
+    for &id in bytes.chain(&special_ids).chain(&unknown).chain(&unused) {
+        if let Some(piece) = pieces.get_mut(id as usize) {
+            piece.clear();
+        }
+    }
+    let decoder = Decoder::new(
+        Vocab::new(&all),
+        &special_ids,
+        byte_fallback.as_deref(),
+        marker(options)?,
+        spaces,
+    );
+    let precision = match options.get::<String>("precision")?.as_str() {
+        "single" => Precision::Single,
+        _ => Precision::Double,
+    };
+    let model = Unigram::new(UnigramParts {
+        pieces,
+        scores: options.get("scores")?,
+        user_defined: options.get("user_defined")?,
+        byte_fallback,
+        unknown,
+        fuse_unknown: options.get("fuse_unknown")?,
+        precision,
+    })
+    .map_err(to_py)?;
+    Ok(Compiled { model: Model::Unigram(model), decoder, texts })
 }
 
 /// The ids of `<0x00>` to `<0xFF>`, where the model falls back to bytes.

@@ -42,7 +42,9 @@ fn parse_stage(stage: &Bound<'_, PyDict>) -> PyResult<Rule> {
             }
         }
         "rules" => Rule::RuleSet(rule_set(&text("name")?)?),
-        "charsmap" => Rule::Charsmap(option("data")?.extract()?),
+        "charsmap" => {
+            Rule::Charsmap { bytes: option("data")?.extract()?, keep: option("keep")?.extract()? }
+        }
         "lowercase" => Rule::Lowercase,
         "casefold" => Rule::Casefold,
         "strip_marks" => Rule::StripMarks,

@@ -45,57 +45,57 @@ impl PyTokenizer {
     }
 
     /// The ids of one text, as a list.
-    #[pyo3(signature = (text, special, strategy=None, dropout=None))]
+    #[pyo3(signature = (text, special, strategy=None, draw=None))]
     fn encode<'py>(
         &self,
         py: Python<'py>,
         text: &Bound<'py, PyString>,
         special: &str,
         strategy: Option<&str>,
-        dropout: Option<(f64, u64)>,
+        draw: Option<Draw>,
     ) -> PyResult<Bound<'py, PyList>> {
-        let ids = self.ids(py, text, special, strategy, dropout)?;
+        let ids = self.ids(py, text, special, strategy, draw)?;
         PyList::new(py, ids)
     }
 
     /// The ids of one text, as a numpy array.
-    #[pyo3(signature = (text, special, strategy=None, dropout=None))]
+    #[pyo3(signature = (text, special, strategy=None, draw=None))]
     fn encode_array<'py>(
         &self,
         py: Python<'py>,
         text: &Bound<'py, PyString>,
         special: &str,
         strategy: Option<&str>,
-        dropout: Option<(f64, u64)>,
+        draw: Option<Draw>,
     ) -> PyResult<Bound<'py, PyArray1<u32>>> {
-        let ids = self.ids(py, text, special, strategy, dropout)?;
+        let ids = self.ids(py, text, special, strategy, draw)?;
         Ok(PyArray1::from_vec(py, ids))
     }
 
     /// How many ids one text has.
-    #[pyo3(signature = (text, special, strategy=None, dropout=None))]
+    #[pyo3(signature = (text, special, strategy=None, draw=None))]
     fn count(
         &self,
         py: Python<'_>,
         text: &Bound<'_, PyString>,
         special: &str,
         strategy: Option<&str>,
-        dropout: Option<(f64, u64)>,
+        draw: Option<Draw>,
     ) -> PyResult<usize> {
-        Ok(self.ids(py, text, special, strategy, dropout)?.len())
+        Ok(self.ids(py, text, special, strategy, draw)?.len())
     }
 
     /// The pieces of one text, as texts; what nothing covers stands for itself.
-    #[pyo3(signature = (text, special, strategy=None, dropout=None))]
+    #[pyo3(signature = (text, special, strategy=None, draw=None))]
     fn tokens(
         &self,
         py: Python<'_>,
         text: &Bound<'_, PyString>,
         special: &str,
         strategy: Option<&str>,
-        dropout: Option<(f64, u64)>,
+        draw: Option<Draw>,
     ) -> PyResult<Vec<String>> {
-        let request = request(special, strategy, dropout)?;
+        let request = request(special, strategy, draw)?;
         let text = text.to_str().map_err(|_| no_utf8(None))?;
         let pieces = py.detach(|| self.core.pieces(text, &request)).map_err(to_py)?;
         let name = |(id, start, end): (u32, usize, usize)| {
@@ -106,7 +106,7 @@ impl PyTokenizer {
     }
 
     /// The ids of many texts, with the offset of each.
-    #[pyo3(signature = (texts, special, threads, strategy=None, dropout=None))]
+    #[pyo3(signature = (texts, special, threads, strategy=None, draw=None))]
     #[expect(clippy::type_complexity, reason = "two arrays")]
     fn encode_batch<'py>(
         &self,
@@ -115,9 +115,9 @@ impl PyTokenizer {
         special: &str,
         threads: usize,
         strategy: Option<&str>,
-        dropout: Option<(f64, u64)>,
+        draw: Option<Draw>,
     ) -> PyResult<(Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>)> {
-        let request = request(special, strategy, dropout)?;
+        let request = request(special, strategy, draw)?;
         let texts: Vec<PyBackedStr> = texts
             .into_iter()
             .enumerate()
@@ -155,17 +155,48 @@ impl PyTokenizer {
         merges.into_iter().map(|(_, left, right)| (left, right)).collect()
     }
 
+    /// The n most likely ways to cut a text, with their scores; None without probabilities.
+    fn n_best(
+        &self,
+        py: Python<'_>,
+        text: &Bound<'_, PyString>,
+        n: usize,
+        special: &str,
+    ) -> PyResult<Option<Vec<ScoredIds>>> {
+        let request = request(special, None, None)?;
+        let text = text.to_str().map_err(|_| no_utf8(None))?;
+        let ways = py.detach(|| self.core.n_best(text, n, &request)).map_err(to_py)?;
+        Ok(ways.map(|ways| ways.into_iter().map(|way| (way.score, way.ids)).collect()))
+    }
+
+    /// The score of a way to cut a text, that of the text, and the entropy of all ways; None without
+    /// probabilities.
+    fn likelihood(
+        &self,
+        py: Python<'_>,
+        text: &Bound<'_, PyString>,
+        ids: Vec<u32>,
+        alpha: f64,
+        special: &str,
+    ) -> PyResult<Option<(f64, f64, f64)>> {
+        let request = request(special, None, None)?;
+        let text = text.to_str().map_err(|_| no_utf8(None))?;
+        let found =
+            py.detach(|| self.core.likelihood(text, &ids, alpha, &request)).map_err(to_py)?;
+        Ok(found.map(|found| (found.way, found.text, found.entropy)))
+    }
+
     /// What happened to every word of a text: a list of dicts.
-    #[pyo3(signature = (text, special, strategy=None, dropout=None))]
+    #[pyo3(signature = (text, special, strategy=None, draw=None))]
     fn explain<'py>(
         &self,
         py: Python<'py>,
         text: &Bound<'py, PyString>,
         special: &str,
         strategy: Option<&str>,
-        dropout: Option<(f64, u64)>,
+        draw: Option<Draw>,
     ) -> PyResult<Vec<Bound<'py, PyDict>>> {
-        let request = request(special, strategy, dropout)?;
+        let request = request(special, strategy, draw)?;
         let text = text.to_str().map_err(|_| no_utf8(None))?;
         let words = py.detach(|| self.core.explain(text, &request)).map_err(to_py)?;
         words.into_iter().map(|word| self.word_dict(py, word)).collect()
@@ -179,9 +210,9 @@ impl PyTokenizer {
         text: &Bound<'_, PyString>,
         special: &str,
         strategy: Option<&str>,
-        dropout: Option<(f64, u64)>,
+        draw: Option<Draw>,
     ) -> PyResult<Vec<u32>> {
-        let request = request(special, strategy, dropout)?;
+        let request = request(special, strategy, draw)?;
         let text = text.to_str().map_err(|_| no_utf8(None))?;
         let run = || {
             let mut worker = self.core.worker();
@@ -234,15 +265,36 @@ impl PyTokenizer {
         let matches: Vec<_> =
             word.matches.iter().map(|&(id, start, end)| (id.and_then(name), start, end)).collect();
         dict.set_item("matches", matches)?;
+        let tried: Vec<_> = word.tried.iter().map(|ids| names(ids)).collect();
+        dict.set_item("tried", tried)?;
+        dict.set_item("stuck", word.stuck)?;
+        dict.set_item("too_long", word.too_long)?;
+        let candidates: Vec<_> = word
+            .candidates
+            .iter()
+            .map(|one| (name(one.id), one.start, one.end, one.score, one.sum, one.better))
+            .collect();
+        dict.set_item("candidates", candidates)?;
+        let best: Vec<_> = word
+            .best
+            .into_iter()
+            .map(|path| {
+                let pieces = path.pieces.into_iter().map(|(id, start, end)| (name(id), start, end));
+                (path.score, pieces.collect::<Vec<_>>())
+            })
+            .collect();
+        dict.set_item("best", best)?;
         Ok(dict)
     }
 }
 
-fn request(
-    special: &str,
-    strategy_name: Option<&str>,
-    dropout: Option<(f64, u64)>,
-) -> PyResult<Request> {
+/// A way to cut a text: its score and its ids.
+type ScoredIds = (f64, Vec<u32>);
+
+/// What is drawn at random, `"dropout"` or `"alpha"`; the number that belongs to it; the seed.
+type Draw = (String, f64, u64);
+
+fn request(special: &str, strategy_name: Option<&str>, draw: Option<Draw>) -> PyResult<Request> {
     let specials = match special {
         "text" => SpecialPolicy::Text,
         "parse" => SpecialPolicy::Parse,
@@ -252,7 +304,18 @@ fn request(
             return Err(raise("ConfigError", message, &[]));
         }
     };
-    Ok(Request { strategy: strategy_name.map(strategy).transpose()?, dropout, specials })
+    let mut request = Request {
+        strategy: strategy_name.map(strategy).transpose()?,
+        specials,
+        ..Request::default()
+    };
+    if let Some((what, number, seed)) = draw {
+        match what.as_str() {
+            "dropout" => request.dropout = Some((number, seed)),
+            _ => request.alpha = Some((number, seed)),
+        }
+    }
+    Ok(request)
 }
 
 fn no_utf8(index: Option<usize>) -> PyErr {

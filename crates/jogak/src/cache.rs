@@ -8,8 +8,8 @@ use hashbrown::HashTable;
 
 /// Longest word that is its own key.
 const INLINE: usize = 15;
-/// Longest word that is remembered at all.
-const LONGEST: usize = 64;
+/// Longest word that is remembered at all, in bytes.
+pub const LONGEST: usize = 64;
 /// Marks a free slot.
 const FREE: u32 = u32::MAX;
 /// Fewest slots of a table.

@@ -71,6 +71,13 @@ pub enum Error {
         /// The text of the uncovered character.
         text: String,
     },
+    /// Ids that are no way to cut a text.
+    NoSegmentation {
+        /// How many of the ids fit.
+        fit: usize,
+        /// How many there are.
+        ids: usize,
+    },
     /// The text of a special token was found in a text that must not have any.
     SpecialInText {
         /// The special token's text.
@@ -109,6 +116,12 @@ impl fmt::Display for Error {
             }
             Error::NotCovered { text } => {
                 write!(f, "no piece covers {text:?} and the vocabulary has no unknown piece")
+            }
+            Error::NoSegmentation { fit, ids } if fit == ids => {
+                write!(f, "the {ids} ids stand for the beginning of the text only")
+            }
+            Error::NoSegmentation { fit, ids } => {
+                write!(f, "the text cannot be cut so: of {ids} ids only the first {fit} fit")
             }
             Error::SpecialInText { token, at } => {
                 write!(f, "the text has the special token {token:?} at byte {at}")

@@ -37,5 +37,6 @@ pub mod symbols;
 pub mod trace;
 pub mod train;
 pub mod vocab;
+pub mod ways;
 
 pub use error::{Error, Result};

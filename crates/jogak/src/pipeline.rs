@@ -3,13 +3,15 @@
 //! Rule: composes and decides nothing. A [`Tokenizer`] is immutable and shared between threads; what
 //! changes while encoding lives in a [`Worker`], one for each thread.
 
+mod unigram;
+
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::cache::{CharTable, WordTable};
 use crate::decode::Decoder;
 use crate::error::Result;
-use crate::model::{Model, Scratch, Strategy, Way};
+use crate::model::{Bpe, Model, Scratch, Strategy, Way};
 use crate::normalize::Place;
 use crate::observe::Silent;
 use crate::prepare::{self, Part, Prepare, SpecialPolicy, Specials};
@@ -47,13 +49,15 @@ pub struct Request {
     pub strategy: Option<Strategy>,
     /// The probability with which a merge is dropped, and the seed to draw from.
     pub dropout: Option<(f64, u64)>,
+    /// The power of probabilities with which a segmentation is drawn (Unigram), and the seed.
+    pub alpha: Option<(f64, u64)>,
     /// What to do with the texts of special tokens.
     pub specials: SpecialPolicy,
 }
 
 impl Default for Request {
     fn default() -> Self {
-        Self { strategy: None, dropout: None, specials: SpecialPolicy::Text }
+        Self { strategy: None, dropout: None, alpha: None, specials: SpecialPolicy::Text }
     }
 }
 
@@ -106,6 +110,7 @@ impl Tokenizer {
         Way {
             strategy: request.strategy,
             dropout: request.dropout.map(|(p, seed)| (p, stream(seed))),
+            alpha: request.alpha.map(|(alpha, seed)| (alpha, stream(seed))),
             keep_uncovered: false,
         }
     }
@@ -171,7 +176,8 @@ impl Tokenizer {
         out: &mut Vec<u32>,
     ) -> Result<()> {
         let mut way = self.way(request, index);
-        let remember = way.dropout.is_none() && self.model.is_own(way.strategy);
+        let drawn = way.dropout.is_some() || way.alpha.is_some();
+        let remember = !drawn && self.model.is_own(way.strategy);
         self.specials.for_each(text, request.specials, |part| match part {
             Part::Special(id, ..) => {
                 out.push(id);
@@ -195,6 +201,15 @@ impl Tokenizer {
     ) -> Result<()> {
         let Worker { table, characters, scratch, prepared } = worker;
         let text = self.prepare.text(text, place, prepared)?;
+        if let Some(model) = self.model.unigram() {
+            let mut result = Ok(());
+            self.prepare.pretokenizer().for_each(text, |start, end| {
+                if result.is_ok() {
+                    result = unigram::word(model, text, start, end, table, scratch, out);
+                }
+            })?;
+            return result;
+        }
         let bytes = text.as_bytes();
         let mut result = Ok(());
         let mut learn = |table: &mut WordTable, start: usize, end: usize, out: &mut Vec<u32>| {
@@ -212,10 +227,12 @@ impl Tokenizer {
             }
             result.is_ok()
         };
+        let (all_words, before) = (self.model.cuts_all_words(), out.len());
         match self.model.cuts() {
             // A word that begins with other than ASCII goes by its parts.
             Some(cuts) => self.prepare.pretokenizer().for_each(text, |start, end| {
-                if bytes[start] < 0x80 && bytes.get(start + 1).is_none_or(|&byte| byte < 0x80) {
+                let ascii = |at: usize| bytes.get(at).is_none_or(|&byte| byte < 0x80);
+                if ascii(start) && ascii(start + 1) && !all_words {
                     if !table.get(bytes, start, end, out) {
                         learn(table, start, end, out);
                     }
@@ -239,6 +256,10 @@ impl Tokenizer {
                 }
             }),
         }?;
+        // Parts are fused by themselves.
+        if let Some(unknown) = self.model.bpe().and_then(Bpe::fused).filter(|_| all_words) {
+            fuse(out, before, unknown);
+        }
         result
     }
 
@@ -335,6 +356,20 @@ impl Tokenizer {
         }
         Ok((ids, ends))
     }
+}
+
+/// Makes one of every run of unknown pieces from place `first` on.
+fn fuse(ids: &mut Vec<u32>, first: usize, unknown: u32) {
+    let mut kept = first;
+    for at in first..ids.len() {
+        let id = ids[at];
+        if id == unknown && kept > first && ids[kept - 1] == id {
+            continue;
+        }
+        ids[kept] = id;
+        kept += 1;
+    }
+    ids.truncate(kept);
 }
 
 /// Ids, and where each text ends in them; or the text with an error, and the error.

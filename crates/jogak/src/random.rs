@@ -24,8 +24,13 @@ impl SplitMix64 {
         z ^ (z >> 31)
     }
 
-    /// True with probability `p`: the upper 53 bits, as a number from 0 up to 1, are below `p`.
+    /// The next number as a fraction, from 0 up to but not 1: its upper 53 bits.
+    pub fn fraction(&mut self) -> f64 {
+        ((self.next() >> 11) as f64) / ((1u64 << 53) as f64)
+    }
+
+    /// True with probability `p`: the next [fraction](SplitMix64::fraction) is below `p`.
     pub fn chance(&mut self, p: f64) -> bool {
-        ((self.next() >> 11) as f64) / ((1u64 << 53) as f64) < p
+        self.fraction() < p
     }
 }

@@ -1,7 +1,8 @@
 //! Encoding, written down: an observer of the production path that keeps what it sees.
 
 use crate::error::Result;
-use crate::model::{Scratch, Sink};
+use crate::model::unigram::{Path, Running};
+use crate::model::{Scratch, Sink, Unigram, Way};
 use crate::observe::{Silent, WordObserver};
 use crate::pipeline::{Request, Tokenizer};
 use crate::prepare::Part;
@@ -21,8 +22,20 @@ pub struct WordRecord {
     pub steps: Vec<MergeRecord>,
     /// What a greedy strategy put where: id (None: nothing covers this) and bytes of the word.
     pub matches: Vec<(Option<u32>, usize, usize)>,
+    /// Every piece that may stand in the word, in the order in which they were looked at (Unigram).
+    pub candidates: Vec<CandidateRecord>,
+    /// The best way and the next best one, if there is one, in sums of 64 bits (Unigram, where nothing
+    /// is drawn at random).
+    pub best: Vec<Path>,
     /// The word was taken whole from the vocabulary.
     pub whole: bool,
+    /// For each of the matches, the ids of all pieces that match there, shortest first, where the
+    /// model looks at them.
+    pub tried: Vec<Vec<u32>>,
+    /// The byte of the word where no piece matches, so that all of it is unknown.
+    pub stuck: Option<usize>,
+    /// How many characters the word has, and how many it may have, where that made it unknown.
+    pub too_long: Option<(usize, usize)>,
     /// The pieces that came out, with the bytes of the original text that each stands for.
     pub pieces: Vec<(u32, usize, usize)>,
 }
@@ -40,12 +53,31 @@ pub struct MergeRecord {
     pub product: Option<u32>,
 }
 
+/// A piece that may stand somewhere in a word.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CandidateRecord {
+    /// The piece; [`crate::symbols::UNKNOWN`] for an unknown character.
+    pub id: u32,
+    /// The bytes of the word that it stands for.
+    pub start: usize,
+    /// Where they end.
+    pub end: usize,
+    /// Its score.
+    pub score: f64,
+    /// The best sum of scores from the start of the text to its end that ends with it.
+    pub sum: f64,
+    /// Whether that was the best sum so far at this place.
+    pub better: bool,
+}
+
 /// Keeps what happens to a word.
 #[derive(Debug, Default)]
 struct Recorder {
     record: WordRecord,
     /// The word as it is now: id, and the first symbol it starts with.
     now: Vec<(u32, usize)>,
+    /// What matches at the place that is being looked at.
+    here: Vec<u32>,
 }
 
 impl Recorder {
@@ -76,10 +108,28 @@ impl WordObserver for Recorder {
 
     fn matched(&mut self, start: usize, end: usize, id: Option<u32>) {
         self.record.matches.push((id, start, end));
+        self.record.tried.push(std::mem::take(&mut self.here));
+    }
+
+    fn candidate(&mut self, start: usize, end: usize, id: u32, score: f64, sum: f64, better: bool) {
+        let candidate = CandidateRecord { id, start, end, score, sum, better };
+        self.record.candidates.push(candidate);
     }
 
     fn whole(&mut self, _id: u32) {
         self.record.whole = true;
+    }
+
+    fn tried(&mut self, _start: usize, _end: usize, id: u32) {
+        self.here.push(id);
+    }
+
+    fn stuck(&mut self, at: usize) {
+        self.record.stuck = Some(at);
+    }
+
+    fn too_long(&mut self, characters: usize, limit: usize) {
+        self.record.too_long = Some((characters, limit));
     }
 }
 
@@ -149,6 +199,9 @@ impl Tokenizer {
                 }
                 WordPart::Word(word, span) => (word, span),
             };
+            if let Some(model) = self.model().unigram() {
+                return unigram_word(model, word, span, &mut way, &mut scratch, &mut words);
+            }
             let mut recorder = Recorder::default();
             let mut spans = Spans::default();
             self.model().word(word, &mut way, &mut scratch, &mut spans, &mut recorder)?;
@@ -164,7 +217,7 @@ impl Tokenizer {
 
     /// Calls `each` with every word and special token, and the way from bytes of the word to the
     /// bytes of the text that they stand for.
-    fn for_each_word(
+    pub(crate) fn for_each_word(
         &self,
         text: &str,
         request: &Request,
@@ -197,15 +250,72 @@ impl Tokenizer {
 }
 
 /// The bytes of the text that the bytes `from..to` of a word stand for.
-type SpanOf<'a> = &'a dyn Fn(usize, usize) -> (usize, usize);
+pub(crate) type SpanOf<'a> = &'a dyn Fn(usize, usize) -> (usize, usize);
 
 fn with_origin((id, from, to): (u32, usize, usize), span: SpanOf<'_>) -> (u32, usize, usize) {
     let (start, end) = span(from, to);
     (id, start, end)
 }
 
+/// Writes down a word that a Unigram model cuts, each part that no piece connects as one of its own; all
+/// of it as one where a segmentation is drawn.
+fn unigram_word(
+    model: &Unigram,
+    word: &str,
+    span: SpanOf<'_>,
+    way: &mut Way,
+    scratch: &mut Scratch,
+    words: &mut Vec<WordRecord>,
+) -> Result<()> {
+    let mut parts = Vec::new();
+    match way.alpha {
+        None => model.for_each_part(word, |start, end| parts.push((start, end))),
+        Some(_) => parts.push((0, word.len())),
+    }
+    let mut running = Running::default();
+    let first = words.len();
+    for (start, end) in parts {
+        let part = &word[start..end];
+        let mut recorder = Recorder::default();
+        let mut spans = Spans::default();
+        let mut best = Vec::new();
+        match &mut way.alpha {
+            None => {
+                model.part(part, &mut running, &mut scratch.viterbi, &mut recorder)?;
+                let path = scratch.viterbi.path().iter().copied();
+                model.write(part, path, way.keep_uncovered, &mut spans)?;
+                best = model.lattice(part)?.best(2)?;
+            }
+            Some((alpha, random)) => {
+                let path = model.lattice(part)?.sample(*alpha, random);
+                model.write(part, path.pieces, way.keep_uncovered, &mut spans)?;
+            }
+        }
+        let mut pieces: Vec<_> = spans
+            .0
+            .iter()
+            .map(|&(id, from, to)| with_origin((id, start + from, start + to), span))
+            .collect();
+        // A run of unknown characters may go on from the part before.
+        let unknown = |piece: Option<&(u32, usize, usize)>| {
+            model.fuses() && piece.is_some_and(|piece| Some(piece.0) == model.unknown())
+        };
+        if words.len() > first
+            && unknown(pieces.first())
+            && let Some(last) = words.last_mut().and_then(|word| word.pieces.last_mut())
+            && unknown(Some(last))
+        {
+            last.2 = pieces.remove(0).2;
+        }
+        let record = recorder.record;
+        let text = part.to_owned();
+        words.push(WordRecord { text, span: span(start, end), pieces, best, ..record });
+    }
+    Ok(())
+}
+
 /// A word, or a special token's id with its place.
-enum WordPart<'a> {
+pub(crate) enum WordPart<'a> {
     Word(&'a str, SpanOf<'a>),
     Special(u32, usize, usize),
 }

@@ -2,10 +2,14 @@
 //!
 //! Rule: knows no model. Pieces are plain bytes here; how they are drawn is a matter of formats.
 
+mod double_array;
+
 use std::hash::{BuildHasher, Hasher};
 
 use hashbrown::HashTable;
 use rustc_hash::{FxBuildHasher, FxHashMap};
+
+pub use double_array::DoubleArray;
 
 /// Pieces, numbered. Ids may have holes.
 #[derive(Debug, Clone)]

@@ -10,6 +10,7 @@ import typer
 from jogak.cli import _options as options
 from jogak.cli._run import print_json, write_lines
 from jogak.explain.symbols import drawing, visible, width
+from jogak.spec import BPEModel
 
 if TYPE_CHECKING:
     from jogak import Tokenizer
@@ -58,7 +59,7 @@ def inspect(
     else:
         facts = _facts(tok)
         if facts["merges"] is None:
-            facts["merges"] = "the ids are the ranks"
+            facts["merges"] = "the ids are the ranks" if facts["model"] == "bpe" else "none listed"
         _print_facts(facts)
 
 
@@ -70,14 +71,14 @@ def _facts(tok: Tokenizer) -> dict[str, Any]:
     model = tok.spec.model
     training = tok.training
     return {
-        "model": type(model).__name__.removesuffix("Model").lower(),
+        "model": model.family,
         "pieces": len(tok),
-        "merges": None if model.merges is None else len(model.merges),
+        "merges": len(model.merges) if isinstance(model, BPEModel) and model.merges else None,
         "alphabet": model.alphabet,
         "marker": dataclasses.asdict(model.marker),
         "normalizer": [stage.to_dict() for stage in tok.spec.normalizer],
         "pretokenizer": [stage.to_dict() for stage in tok.spec.pretokenizer],
-        "strategy": model.strategy,
+        "strategy": model.strategy if isinstance(model, BPEModel) else model.family,
         "unknown": model.unknown,
         "byte_fallback": model.byte_fallback,
         "special_tokens": dict(tok.spec.special_tokens),

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from jogak.errors import ConfigError, FormatError
-from jogak.formats import native, tiktoken, vocab_merges
+from jogak.formats import native, sentencepiece, tiktoken, vocab_merges, vocab_txt
 from jogak.formats.family import Format, Loaded, Peek, Probe
 from jogak.formats.files import PathLike
 from jogak.spec import Spec
@@ -31,6 +31,8 @@ FORMATS: Mapping[str, Format] = {
         native.FORMAT,
         vocab_merges.FORMAT,
         tiktoken.FORMAT,
+        sentencepiece.FORMAT,
+        vocab_txt.FORMAT,
     )
 }
 

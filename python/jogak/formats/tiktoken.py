@@ -30,7 +30,7 @@ from jogak.formats.family import Format, Loaded, Peek, Probe
 from jogak.formats.files import PathLike, read_bytes, write_atomically
 from jogak.formats.vocabulary import pieces_by_id
 from jogak.spec import BPEModel, Marker, PretokenizerLike, Spec, resolve_pretokenizer
-from jogak.training import TrainingLog
+from jogak.training import Log
 
 __all__ = ["PUBLISHED", "Published", "read", "write"]
 
@@ -197,7 +197,7 @@ def _with_special_tokens(
 
 
 def write(
-    path: PathLike, spec: Spec, training: TrainingLog | None = None, probes: Iterable[Probe] = ()
+    path: PathLike, spec: Spec, training: Log | None = None, probes: Iterable[Probe] = ()
 ) -> None:
     """Write a rank file, in the order of the ids, wholly or not at all.
 
@@ -210,6 +210,11 @@ def write(
         OSError: the file cannot be written.
     """
     model = spec.model
+    if not isinstance(model, BPEModel):
+        raise UnsupportedFeature(
+            f"{os.fspath(path)}: the tokenizer is {model.family}, and a .tiktoken file can only say "
+            "BPE; save it as the native format"
+        )
     for cannot, what in (
         (model.alphabet != "bytes", f"an alphabet of characters (marker {model.marker.kind!r})"),
         (model.merges is not None, "a list of merges: its ranks are the ids"),

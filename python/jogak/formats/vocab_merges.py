@@ -34,7 +34,7 @@ from jogak.spec import (
     Strategy,
     resolve_pretokenizer,
 )
-from jogak.training import TrainingLog
+from jogak.training import Log
 
 __all__ = ["find", "read", "write"]
 
@@ -266,7 +266,7 @@ def _line_fault(file: str, number: int, message: str) -> FormatError:
 def write(
     target: PathLike | tuple[PathLike, PathLike],
     spec: Spec,
-    training: TrainingLog | None = None,
+    training: Log | None = None,
     probes: Sequence[Probe] = (),
 ) -> None:
     """Write the two files, each wholly or not at all.
@@ -285,6 +285,11 @@ def write(
         target = _paths_to_write(os.fspath(target))
     vocab_path, merges_path = target
     model = spec.model
+    if not isinstance(model, BPEModel):
+        raise UnsupportedFeature(
+            f"{os.fspath(merges_path)}: the tokenizer is {model.family}, which has no merges; save it "
+            "as the native format"
+        )
     if model.merges is None:
         raise UnsupportedFeature(
             f"{os.fspath(merges_path)}: the tokenizer merges by the rank of the ids and has no list "

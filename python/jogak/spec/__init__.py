@@ -1,8 +1,8 @@
 """What a tokenizer *is*: plain immutable data, validated when made.
 
-Two kinds of objects live here. *Configs* (`BPE`) say how to train. A `Spec` says what came out:
-pieces, merges, border marker, pre-tokenizer, special tokens. A `Spec` is all that a file holds and
-all that `jogak.Tokenizer` is compiled from.
+Two kinds of objects live here. *Configs* (`BPE`, `WordPiece`) say how to train. A `Spec` says what
+came out: pieces, merges, border marker, pre-tokenizer, special tokens. A `Spec` is all that a file
+holds and all that `jogak.Tokenizer` is compiled from.
 
 Rule: no behaviour beyond checking and translating to and from plain dicts; an impossible
 combination raises `ConfigError` here, not in training.
@@ -45,6 +45,9 @@ from jogak.spec.pretokenizers import (
     pretokenizer_from_dict,
     resolve_pretokenizer,
 )
+from jogak.spec.scored_bpe import ScoredBPEModel
+from jogak.spec.unigram import Precision, UnigramModel
+from jogak.spec.wordpiece import Criterion, WordPiece, WordPieceModel
 
 __all__ = [
     "BPE",
@@ -54,6 +57,7 @@ __all__ = [
     "Charsmap",
     "CollapseSpaces",
     "Config",
+    "Criterion",
     "Digits",
     "Jamo",
     "Lowercase",
@@ -64,11 +68,13 @@ __all__ = [
     "Named",
     "Normalizer",
     "NormalizerLike",
+    "Precision",
     "Prepend",
     "Pretokenizer",
     "PretokenizerLike",
     "Replace",
     "RuleSet",
+    "ScoredBPEModel",
     "Spec",
     "Split",
     "Strategy",
@@ -76,6 +82,9 @@ __all__ = [
     "StripMarks",
     "Ties",
     "UnicodeForm",
+    "UnigramModel",
+    "WordPiece",
+    "WordPieceModel",
     "normalizer_from_dict",
     "pretokenizer_from_dict",
     "resolve_normalizer",
@@ -83,9 +92,9 @@ __all__ = [
 ]
 
 #: How to train: one config for each family.
-Config: TypeAlias = BPE
+Config: TypeAlias = BPE | WordPiece
 #: What came out of it: one model for each family.
-Model: TypeAlias = BPEModel
+Model: TypeAlias = BPEModel | UnigramModel | WordPieceModel
 
 
 @dataclass(frozen=True, kw_only=True)

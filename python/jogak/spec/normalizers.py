@@ -100,23 +100,30 @@ class Charsmap(_Stage):
     Args:
         data: the bytes, such as ``precompiled_charsmap`` of a ``.model`` file. `jogak.compile_rules`
             makes them of rules. They are checked when a tokenizer is made.
+        keep: texts that stay as they are: SentencePiece does so with user-defined pieces. What begins
+            first counts, be it such a text or a key.
     """
 
     type: ClassVar[str] = "charsmap"
 
     data: bytes = dataclasses.field(repr=False)
+    keep: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not isinstance(self.data, bytes):
             raise ConfigError(f"Charsmap.data is {type(self.data).__name__}; expected bytes")
+        if isinstance(self.keep, str) or not all(isinstance(t, str) and t for t in self.keep):
+            raise ConfigError(f"Charsmap.keep is {self.keep!r}; expected texts that are not empty")
+        object.__setattr__(self, "keep", tuple(self.keep))
 
     def to_dict(self) -> dict[str, Any]:
         """The charsmap as plain data: its bytes in base64."""
-        return {"type": self.type, "data": base64.b64encode(self.data).decode("ascii")}
+        data = base64.b64encode(self.data).decode("ascii")
+        return {"type": self.type, "data": data, "keep": list(self.keep)}
 
     def to_core(self) -> dict[str, Any]:
         """The charsmap as the core takes it."""
-        return {"type": self.type, "data": self.data}
+        return {"type": self.type, "data": self.data, "keep": list(self.keep)}
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,22 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from jogak.errors import ConfigError
-from jogak.training.bpe import MergeStep, StopReason, TrainingLog
+from jogak.training.bpe import TrainingLog
 from jogak.training.checks import shown
+from jogak.training.merges import MergeStep, StopReason
+from jogak.training.wordpiece import ScoredStep, WordPieceLog
 
-__all__ = ["Log", "MergeStep", "StopReason", "TrainingLog", "log_from_dict"]
+__all__ = [
+    "Log",
+    "MergeStep",
+    "ScoredStep",
+    "StopReason",
+    "TrainingLog",
+    "WordPieceLog",
+    "log_from_dict",
+]
 
-Log: TypeAlias = TrainingLog
+Log: TypeAlias = TrainingLog | WordPieceLog
 
 
 def log_from_dict(data: Mapping[str, Any]) -> Log:
@@ -31,4 +41,6 @@ def log_from_dict(data: Mapping[str, Any]) -> Log:
     family = config.get("type") if isinstance(config, Mapping) else None
     if family in (None, "bpe"):
         return TrainingLog.from_dict(data)
-    raise ConfigError(f"config.type is {shown(family)}; expected 'bpe'")
+    if family == "wordpiece":
+        return WordPieceLog.from_dict(data)
+    raise ConfigError(f"config.type is {shown(family)}; expected 'bpe' or 'wordpiece'")

@@ -1,13 +1,17 @@
 //! Training, for Python: one file for each family.
 
 mod bpe;
+mod trace;
+mod wordpiece;
 
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
+use jogak::train::Stop;
 use pyo3::prelude::*;
 
 pub(crate) use bpe::train_bpe;
+pub(crate) use wordpiece::train_wordpiece;
 
 /// How often Python is asked for signals and told of progress.
 const TICK: Duration = Duration::from_millis(80);
@@ -50,5 +54,16 @@ impl Reporter {
     /// What the callback raised, raised again.
     fn check(self) -> PyResult<()> {
         self.failure.map_or(Ok(()), Err)
+    }
+}
+
+/// Why training ended, as Python names it.
+fn stop(stop: Stop) -> &'static str {
+    match stop {
+        Stop::NumMerges => "num-merges",
+        Stop::VocabSize => "vocab-size",
+        Stop::MinPairCount => "min-pair-count",
+        Stop::NoPair => "no-pair",
+        Stop::Interrupted => "interrupted",
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use aho_corasick::{AhoCorasick, MatchKind};
 use rustc_hash::FxHashMap;
 
 use super::cuts::Cuts;
@@ -31,8 +32,13 @@ pub struct BpeParts {
     /// The bytes of every piece that ordinary text may become; the id is the position. Empty for an
     /// id that stands for nothing or for a special token.
     pub pieces: Vec<Vec<u8>>,
-    /// Pairs of ids, best first; None if ids are ranks (see [`Bpe::new`]).
+    /// Pairs of ids, best first; None if ids are ranks, or scores (see [`Bpe::new`]).
     pub merges: Option<Vec<(u32, u32)>>,
+    /// Where there are no merges: the score of every piece, higher ones first.
+    pub scores: Option<Vec<f32>>,
+    /// Pieces that are found before anything is merged: leftmost first, and of those the longest. Only
+    /// with `scores`.
+    pub user_defined: Vec<u32>,
     /// Symbols are bytes.
     pub bytes: bool,
     /// How borders of words are written.
@@ -69,6 +75,17 @@ pub struct Bpe {
     greedy: OnceLock<Greedy>,
     /// Where words may be cut before they are encoded, if that is exact for this model.
     cuts: Option<Cuts>,
+    /// Words may be whole texts, so that they are cut first whatever they begin with.
+    scored: bool,
+    user_defined: Option<UserDefined>,
+}
+
+/// Finds the pieces that are found before anything is merged.
+#[derive(Debug)]
+struct UserDefined {
+    finder: AhoCorasick,
+    /// Pattern -> id.
+    ids: Vec<u32>,
 }
 
 impl Bpe {
@@ -79,23 +96,32 @@ impl Bpe {
     /// side: the one that the smaller pieces make of it. That one becomes its merge; a piece of
     /// which they make more than two pieces is out of reach, except as a whole word.
     ///
+    /// With `scores` (SentencePiece's way) any two neighbours merge whose joined text is a piece, the
+    /// highest score first and the leftmost among equals.
+    ///
     /// # Errors
     /// [`Error::Config`] for a merge whose parts or product are no pieces, or that stands twice.
     pub fn new(parts: BpeParts) -> Result<Self> {
         let vocab = Vocab::new(&parts.pieces);
         let symbols = symbols(&parts, &vocab);
-        let (pairs, proper) = match &parts.merges {
-            Some(merges) => listed(merges, &vocab, &parts)?,
-            None => (ranked(&vocab, &symbols), true),
+        let (pairs, proper) = match (&parts.merges, &parts.scores) {
+            (Some(merges), _) => listed(merges, &vocab, &parts)?,
+            (None, Some(scores)) => (scored(&vocab, scores)?, false),
+            (None, None) => (ranked(&vocab, &symbols), true),
         };
+        let scored = parts.merges.is_none() && parts.scores.is_some();
+        let user_defined = user_defined(&vocab, &parts.user_defined)?;
         // A piece that merges do not make is no merge's product, so a part of a word must not be taken
         // whole for it.
         let pieces = (0..vocab.len() as u32).filter_map(|id| vocab.piece(id));
         let made = pieces.filter(|piece| piece.len() > 1).count() == pairs.len();
-        let exact = parts.bytes && parts.strategy == Strategy::Merges;
+        let plain = parts.bytes || (scored && parts.marked);
+        let exact = plain && parts.strategy == Strategy::Merges;
         let cuts = (exact && (made || !parts.whole_word)).then(|| Cuts::new(&vocab));
         Ok(Self {
             cuts,
+            scored,
+            user_defined,
             vocab,
             symbols,
             pairs,
@@ -130,6 +156,16 @@ impl Bpe {
         self.cuts.as_ref()
     }
 
+    /// Whether words are cut there whatever they begin with.
+    pub(crate) fn cuts_all_words(&self) -> bool {
+        self.scored && self.cuts.is_some()
+    }
+
+    /// The unknown piece, where one stands for a run of unknown characters.
+    pub(crate) fn fused(&self) -> Option<u32> {
+        self.unknown.filter(|_| self.fuse_unknown && self.byte_fallback.is_none())
+    }
+
     /// The rank and the product of a pair of ids, if it merges.
     pub fn merge(&self, left: u32, right: u32) -> Option<(u32, u32)> {
         let (rank, product) = self.pairs.get(left, right);
@@ -149,6 +185,30 @@ impl Bpe {
         sink: &mut S,
         observer: &mut O,
     ) -> Result<()> {
+        let Some(user) = &self.user_defined else {
+            return self.plain_word(word, way, merger, sink, observer);
+        };
+        let mut from = 0;
+        for found in user.finder.find_iter(word) {
+            let between = &word[from..found.start()];
+            self.plain_word(between, way, merger, &mut Shifted { sink, by: from }, observer)?;
+            sink.piece(user.ids[found.pattern().as_usize()], found.start(), found.end());
+            from = found.end();
+        }
+        self.plain_word(&word[from..], way, merger, &mut Shifted { sink, by: from }, observer)
+    }
+
+    fn plain_word<S: Sink, O: WordObserver>(
+        &self,
+        word: &str,
+        way: &mut Way,
+        merger: &mut Merger,
+        sink: &mut S,
+        observer: &mut O,
+    ) -> Result<()> {
+        if word.is_empty() {
+            return Ok(());
+        }
         if self.whole_word
             && way.dropout.is_none()
             && let Some(id) = self.vocab.id(word.as_bytes())
@@ -211,6 +271,23 @@ impl Bpe {
             None => merger.run(&self.pairs, self.proper && !O::WATCHES, observer),
             Some((p, random)) => merger.run_dropout(&self.pairs, *p, random, observer),
         }
+    }
+}
+
+/// Hands on the pieces of a part of a word.
+struct Shifted<'a, S> {
+    sink: &'a mut S,
+    /// Where the part starts.
+    by: usize,
+}
+
+impl<S: Sink> Sink for Shifted<'_, S> {
+    fn piece(&mut self, id: u32, start: usize, end: usize) {
+        self.sink.piece(id, start + self.by, end + self.by);
+    }
+
+    fn extend_last(&mut self, end: usize) {
+        self.sink.extend_last(end + self.by);
     }
 }
 
@@ -334,6 +411,60 @@ fn listed(merges: &[(u32, u32)], vocab: &Vocab, parts: &BpeParts) -> Result<(Pai
             if parts.bytes { piece.len() > 1 } else { symbol_character(piece, marker).is_none() }
         });
     Ok((pairs, proper))
+}
+
+/// All pairs of pieces whose joined text is a piece; equal scores are equal ranks.
+fn scored(vocab: &Vocab, scores: &[f32]) -> Result<PairTable> {
+    if scores.len() != vocab.len() {
+        return Err(Error::Config {
+            option: "scores",
+            found: format!("a list of {}", scores.len()),
+            expected: format!("as many as pieces ({})", vocab.len()),
+        });
+    }
+    let mut order: Vec<u32> = (0..vocab.len() as u32).collect();
+    order.sort_by(|&one, &other| scores[other as usize].total_cmp(&scores[one as usize]));
+    let mut merges = Vec::new();
+    let mut rank = 0;
+    for (place, &id) in order.iter().enumerate() {
+        if place > 0 && scores[order[place - 1] as usize].total_cmp(&scores[id as usize]).is_ne() {
+            rank += 1;
+        }
+        let piece = vocab.piece(id).unwrap_or_default();
+        for at in (1..piece.len()).filter(|&at| piece[at] & 0xC0 != 0x80) {
+            if let (Some(left), Some(right)) = (vocab.id(&piece[..at]), vocab.id(&piece[at..])) {
+                merges.push((left, right, rank, id));
+            }
+        }
+    }
+    let mut pairs = PairTable::with_capacity(merges.len());
+    for (left, right, rank, id) in merges {
+        pairs.insert(left, right, rank, id);
+    }
+    Ok(pairs)
+}
+
+fn user_defined(vocab: &Vocab, ids: &[u32]) -> Result<Option<UserDefined>> {
+    if ids.is_empty() {
+        return Ok(None);
+    }
+    let pieces: Vec<&[u8]> = ids.iter().filter_map(|&id| vocab.piece(id)).collect();
+    let finder = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(&pieces);
+    match finder {
+        Ok(finder) if pieces.len() == ids.len() => {
+            Ok(Some(UserDefined { finder, ids: ids.to_vec() }))
+        }
+        Ok(_) => Err(Error::Config {
+            option: "user_defined",
+            found: "an id without a piece".into(),
+            expected: "ids of pieces that text can become".into(),
+        }),
+        Err(_) => Err(Error::TooLarge {
+            what: "the finder of user-defined pieces",
+            size: ids.len() as u64,
+            limit: i32::MAX as u64,
+        }),
+    }
 }
 
 /// Merges of a vocabulary whose ids are the ranks.

@@ -11,6 +11,8 @@
 //! then            the replacements, each ended by a zero byte; a key's value is the offset of its own
 //! ```
 
+use aho_corasick::AhoCorasick;
+
 use crate::error::{Error, Result};
 
 use super::align::Sink;
@@ -76,13 +78,35 @@ impl Charsmap {
     }
 
     pub(super) fn run(&self, text: &str, out: &mut impl Sink) {
+        self.run_until(text, 0, text.len(), out);
+    }
+
+    /// As [`Charsmap::run`], but the texts that `keep` finds stay as they are. Going from the left, what
+    /// begins first counts, be it such a text or a key.
+    pub(super) fn run_around(&self, keep: &AhoCorasick, text: &str, out: &mut impl Sink) {
         let mut done = 0;
+        while let Some(kept) = keep.find(aho_corasick::Input::new(text).range(done..)) {
+            done = self.run_until(text, done, kept.start(), out);
+            if done == kept.start() {
+                out.keep(text, done, kept.end());
+                done = kept.end();
+            }
+        }
+        self.run_until(text, done, text.len(), out);
+    }
+
+    /// Rewrites what begins before `limit`; tells where the last key ended, if behind it.
+    fn run_until(&self, text: &str, from: usize, limit: usize, out: &mut impl Sink) -> usize {
+        let mut done = from;
         while let Some((_, active, _)) = self.active.find(text, done) {
             // A key that has this character second starts with the one before.
             let before = text[done..active].chars().next_back().map_or(0, char::len_utf8);
+            if active - before >= limit {
+                break;
+            }
             out.keep(text, done, active - before);
             done = active - before;
-            while done <= active {
+            while done <= active && done < limit {
                 done = match self.longest(text, done) {
                     Some((end, replacement)) => {
                         out.write(replacement, done, end);
@@ -97,7 +121,11 @@ impl Charsmap {
                 };
             }
         }
-        out.keep(text, done, text.len());
+        if done < limit {
+            out.keep(text, done, limit);
+            done = limit;
+        }
+        done
     }
 
     /// The longest key at `from`: where it ends, and its replacement.

@@ -40,7 +40,9 @@ pub(crate) use align::{Aligned, Sink};
 
 use std::sync::Arc;
 
-use crate::error::Result;
+use aho_corasick::{AhoCorasick, MatchKind};
+
+use crate::error::{Error, Result};
 
 /// One thing that a normalizer does.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,7 +55,12 @@ pub enum Rule {
     /// A rule set of SentencePiece.
     RuleSet(RuleSet),
     /// A compiled charsmap, as SentencePiece's models have it.
-    Charsmap(Vec<u8>),
+    Charsmap {
+        /// Its bytes.
+        bytes: Vec<u8>,
+        /// Texts that stay as they are.
+        keep: Vec<String>,
+    },
     /// Lower case, character by character.
     Lowercase,
     /// Full case folding, character by character (`ß` becomes `ss`).
@@ -115,7 +122,7 @@ impl Place {
 enum Stage {
     Form(forms::Former),
     RuleSet(&'static Charsmap),
-    Charsmap(Arc<Charsmap>),
+    Charsmap(Arc<Charsmap>, Option<AhoCorasick>),
     Case(case::Caser),
     Bert(bert::Part),
     Prepend(String),
@@ -160,8 +167,9 @@ impl Normalizer {
                 Rule::Form(form) => stages.push(Stage::Form(forms::Former::new(*form, false))),
                 Rule::Form9(form) => stages.push(Stage::Form(forms::Former::new(*form, true))),
                 Rule::RuleSet(set) => stages.push(Stage::RuleSet(set.charsmap()?)),
-                Rule::Charsmap(bytes) => {
-                    stages.push(Stage::Charsmap(Arc::new(Charsmap::read(bytes)?)));
+                Rule::Charsmap { bytes, keep } => {
+                    let map = Arc::new(Charsmap::read(bytes)?);
+                    stages.push(Stage::Charsmap(map, finder(keep)?));
                 }
                 Rule::Lowercase => stages.push(Stage::Case(case::Caser::new(false))),
                 Rule::Casefold => stages.push(Stage::Case(case::Caser::new(true))),
@@ -284,13 +292,26 @@ impl Normalizer {
     }
 }
 
+/// Finds texts, leftmost first and of those the longest; None for no texts.
+fn finder(texts: &[String]) -> Result<Option<AhoCorasick>> {
+    if texts.is_empty() {
+        return Ok(None);
+    }
+    let finder = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(texts);
+    finder.map(Some).map_err(|_| Error::TooLarge {
+        what: "the finder of kept texts",
+        size: texts.len() as u64,
+        limit: i32::MAX as u64,
+    })
+}
+
 impl Stage {
     /// Whether the stage would change `text`; it may say yes too often, but never no.
     fn changes(&self, text: &str, place: Place) -> bool {
         match self {
             Stage::Form(former) => former.changes(text),
             Stage::RuleSet(map) => map.changes(text),
-            Stage::Charsmap(map) => map.changes(text),
+            Stage::Charsmap(map, _) => map.changes(text),
             Stage::Case(caser) => caser.changes(text),
             Stage::Bert(part) => part.changes(text),
             Stage::Prepend(prefix) => !text.is_empty() && !prefix.is_empty(),
@@ -305,7 +326,8 @@ impl Stage {
         match self {
             Stage::Form(former) => former.run(text, out),
             Stage::RuleSet(map) => map.run(text, out),
-            Stage::Charsmap(map) => map.run(text, out),
+            Stage::Charsmap(map, None) => map.run(text, out),
+            Stage::Charsmap(map, Some(keep)) => map.run_around(keep, text, out),
             Stage::Case(caser) => caser.run(text, out),
             Stage::Bert(part) => part.run(text, out),
             Stage::Prepend(prefix) => {

@@ -6,13 +6,21 @@
 pub mod alphabet;
 mod arena;
 pub mod bpe;
+mod corpus;
 mod learner;
+mod neighbours;
 mod pairs;
 mod queue;
 pub mod ties;
 mod view;
+pub mod wordpiece;
 
 pub use alphabet::{Alphabet, AlphabetLimit};
-pub use bpe::{BpeConfig, BpeTrained, Corpus, Merge, Stop};
+pub use bpe::{BpeConfig, BpeTrained, Merge, Stop};
+pub use corpus::Corpus;
 pub use ties::Ties;
 pub use view::{TrainObserver, View};
+pub use wordpiece::{
+    Candidate, Criterion, WordPieceConfig, WordPieceMerge, WordPieceObserver, WordPieceTrained,
+    WordPieceView,
+};

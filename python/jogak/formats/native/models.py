@@ -5,14 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from jogak.formats.checked import Node
-from jogak.formats.native import bpe
-from jogak.spec import Model
+from jogak.formats.native import bpe, scored_bpe, unigram, wordpiece
+from jogak.spec import Model, ScoredBPEModel, UnigramModel, WordPieceModel
 
 __all__ = ["model_from_node", "model_to_dict"]
 
 
 def model_to_dict(model: Model) -> dict[str, Any]:
     """A model as plain data."""
+    if isinstance(model, WordPieceModel):
+        return wordpiece.to_dict(model)
+    if isinstance(model, UnigramModel):
+        return unigram.to_dict(model)
+    if isinstance(model, ScoredBPEModel):
+        return scored_bpe.to_dict(model)
     return bpe.to_dict(model)
 
 
@@ -25,4 +31,10 @@ def model_from_node(node: Node, special: Node) -> Model:
     kind = node.field("type")
     if kind.value == "bpe":
         return bpe.from_node(node, special)
-    raise kind.expected("'bpe'")
+    if kind.value == "unigram":
+        return unigram.from_node(node)
+    if kind.value == "scored-bpe":
+        return scored_bpe.from_node(node)
+    if kind.value == "wordpiece":
+        return wordpiece.from_node(node)
+    raise kind.expected("'bpe', 'scored-bpe', 'unigram' or 'wordpiece'")

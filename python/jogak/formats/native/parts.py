@@ -8,7 +8,7 @@ from typing import Any, cast
 from jogak.formats.checked import Node
 from jogak.spec import Marker
 
-__all__ = ["marker_from_node", "piece_ids"]
+__all__ = ["marker_from_node", "numbers", "piece_ids"]
 
 
 def piece_ids(node: Node, pieces: Sequence[str | None]) -> dict[str, int]:
@@ -27,8 +27,26 @@ def marker_from_node(node: Node) -> Marker:
     """The object of a marker, all fields given."""
     kind, text, symbol = node.fields("kind", "text", "symbol")
     with node.blamed():
-        return Marker(
+        marker = Marker(
             cast(Any, kind.text()),
             None if text.value is None else text.text(),
             None if symbol.value is None else cast(Any, symbol.text()),
         )
+    # A marker chooses what it is not told; a file has to tell.
+    for part, value in ((text, marker.text), (symbol, marker.symbol)):
+        if part.value != value:
+            raise part.expected(repr(value))
+    return marker
+
+
+def numbers(node: Node) -> tuple[float, ...]:
+    """A list of numbers, whole or not."""
+    values = node.value
+    if not isinstance(values, list) or not set(map(type, values)) <= {int, float}:
+        for item in node.items():
+            if type(item.value) not in (int, float):
+                raise item.expected("a number")
+    try:
+        return tuple(map(float, values))
+    except OverflowError:
+        raise node.fault("has a number that does not fit in 64 bits") from None

@@ -1,0 +1,449 @@
+//! Unigram language model (Kudo 2018): the most likely way to cut a word into pieces.
+//!
+//! Every piece has a score, the natural logarithm of its probability, and a segmentation has the sum
+//! of its pieces' scores. A character that is no piece by itself may be an unknown one, at the lowest
+//! score less 10.
+//!
+//! ```text
+//! best[0] = 0
+//! for every border `start` between characters, left to right:
+//!     for every piece that starts there, shortest first:
+//!         if best[start] + score > best[end]: best[end] = that, by this piece
+//!     if none of them was one character: the same for that character, unknown
+//! ```
+//!
+//! So of candidates with equal sums the one that starts earliest wins. Near-ties depend on how sums
+//! are rounded, which is therefore part of the model ([`Precision`]):
+//!
+//! | precision | numbers | who |
+//! |---|---|---|
+//! | double | 64 bits | HF tokenizers 0.23 |
+//! | single | 32 bits; a sum beyond ±100,000 starts over from 0 | SentencePiece 0.2.3 |
+//!
+//! Both add from the start of the word, and SentencePiece's word is the whole text.
+
+mod lattice;
+mod near;
+mod viterbi;
+
+pub use lattice::{Lattice, Path};
+pub use near::{Marked, NearTies, Running};
+pub use viterbi::{Lane, Viterbi};
+
+use super::Sink;
+use crate::error::{Error, Result};
+use crate::observe::WordObserver;
+use crate::symbols::UNKNOWN;
+use crate::vocab::{DoubleArray, Vocab};
+
+/// The score of an unknown character lies this far below the lowest score of a piece.
+const UNKNOWN_PENALTY: f64 = 10.0;
+
+/// How sums of scores are rounded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Precision {
+    /// 64 bits: HF tokenizers.
+    Double,
+    /// 32 bits, starting over beyond ±100,000: SentencePiece.
+    Single,
+}
+
+/// What a Unigram model is made of; see the fields.
+#[derive(Debug, Clone)]
+pub struct UnigramParts {
+    /// The bytes of every piece that ordinary text may become; the id is the position. Empty for an
+    /// id that stands for nothing, or for a special token.
+    pub pieces: Vec<Vec<u8>>,
+    /// Natural log-probabilities, one for every id; those of ids without a piece are not looked at.
+    pub scores: Vec<f64>,
+    /// Pieces that are to be found wherever they stand: their score is not the listed one, but a
+    /// tenth of their length less one, in bytes, which is above any log-probability.
+    pub user_defined: Vec<u32>,
+    /// The ids of the pieces for the 256 bytes, where unknown characters fall back to them.
+    pub byte_fallback: Option<Box<[u32; 256]>>,
+    /// The id for what nothing covers.
+    pub unknown: Option<u32>,
+    /// One unknown piece for a run of unknown characters.
+    pub fuse_unknown: bool,
+    /// How sums are rounded.
+    pub precision: Precision,
+}
+
+/// A Unigram model, compiled.
+#[derive(Debug)]
+pub struct Unigram {
+    vocab: Vocab,
+    tree: DoubleArray,
+    /// The score of every id, so that those of a path add up to its sum: a user-defined piece has its
+    /// own, the unknown piece that of one unknown character, and so has the first byte of one.
+    scores: Vec<f64>,
+    /// The same in 32 bits.
+    single: Vec<f32>,
+    unknown_score: f64,
+    unknown_single: f32,
+    unknown: Option<u32>,
+    fuse_unknown: bool,
+    byte_fallback: Option<Box<[u32; 256]>>,
+    precision: Precision,
+    cuts: Cuts,
+}
+
+/// Where no piece lies across: before `▁`, as far as the vocabulary allows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Cuts {
+    /// Before every `▁`: no piece has one but in front.
+    Each,
+    /// Before every run of `▁`: no piece has one behind another character.
+    Runs,
+    /// Nowhere.
+    Never,
+}
+
+const MARK: &[u8] = "▁".as_bytes();
+
+impl Unigram {
+    /// Compiles a model.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if there are not as many scores as pieces, or one is not finite, or no text
+    /// has a piece; [`Error::TooLarge`] for more pieces than the tree can hold.
+    pub fn new(parts: UnigramParts) -> Result<Self> {
+        let UnigramParts { pieces, mut scores, user_defined, .. } = parts;
+        if scores.len() != pieces.len() {
+            return Err(Error::Config {
+                option: "scores",
+                found: format!("a list of {}", scores.len()),
+                expected: format!("as many as pieces ({})", pieces.len()),
+            });
+        }
+        let mut normal: Vec<bool> = pieces.iter().map(|piece| !piece.is_empty()).collect();
+        for (id, score) in scores.iter().enumerate().filter(|&(id, _)| normal[id]) {
+            // A sum of 32 bits must have a number too.
+            if !score.is_finite() || score.abs() > f64::from(f32::MAX) / 2.0 {
+                return Err(Error::Config {
+                    option: "scores",
+                    found: format!("{score} for id {id}"),
+                    expected: "finite numbers, the logarithms of probabilities".into(),
+                });
+            }
+        }
+        for &id in &user_defined {
+            let Some(piece) = pieces.get(id as usize).filter(|piece| !piece.is_empty()) else {
+                return Err(Error::Config {
+                    option: "user_defined",
+                    found: format!("id {id}"),
+                    expected: "ids of pieces that text can become".into(),
+                });
+            };
+            normal[id as usize] = false;
+            // SentencePiece computes in 64 bits and keeps 32.
+            scores[id as usize] = f64::from((0.1 * (piece.len() as f64 - 1.0)) as f32);
+        }
+        let lowest = scores.iter().zip(&normal).filter(|&(_, &is)| is).map(|(&score, _)| score);
+        let lowest = lowest.fold(f64::INFINITY, f64::min);
+        let lowest = if lowest.is_finite() { lowest } else { 0.0 };
+        let texts = || pieces.iter().map(Vec::as_slice).zip(0u32..);
+        let unknown_score = lowest - UNKNOWN_PENALTY;
+        let mut single: Vec<f32> = scores.iter().map(|&score| score as f32).collect();
+        let unknown_single = lowest as f32 - UNKNOWN_PENALTY as f32;
+        let mut set = |id: u32, known: bool| {
+            if let Some(score) = scores.get_mut(id as usize) {
+                *score = if known { 0.0 } else { unknown_score };
+                single[id as usize] = if known { 0.0 } else { unknown_single };
+            }
+        };
+        parts.unknown.iter().for_each(|&id| set(id, false));
+        // A character counts once, with the first of its bytes.
+        for (byte, &id) in (0..=255u8).zip(parts.byte_fallback.iter().flat_map(|ids| ids.iter())) {
+            set(id, byte & 0xC0 == 0x80);
+        }
+        Ok(Self {
+            tree: DoubleArray::new(texts())?,
+            cuts: Cuts::new(texts().map(|(piece, _)| piece)),
+            single,
+            unknown_score,
+            unknown_single,
+            unknown: parts.unknown,
+            fuse_unknown: parts.fuse_unknown,
+            byte_fallback: parts.byte_fallback,
+            precision: parts.precision,
+            vocab: Vocab::new(&pieces),
+            scores,
+        })
+    }
+
+    /// The pieces that text can become.
+    pub fn vocab(&self) -> &Vocab {
+        &self.vocab
+    }
+
+    /// How sums are rounded.
+    pub fn precision(&self) -> Precision {
+        self.precision
+    }
+
+    /// The score of a piece, or of one unknown character.
+    pub fn score(&self, id: u32) -> f64 {
+        self.scores.get(id as usize).copied().unwrap_or(self.unknown_score)
+    }
+
+    /// The id for what nothing covers.
+    pub fn unknown(&self) -> Option<u32> {
+        self.unknown
+    }
+
+    /// Whether unknown characters become the pieces of their bytes.
+    pub fn falls_back(&self) -> bool {
+        self.byte_fallback.is_some()
+    }
+
+    /// The piece of a byte, where unknown characters fall back to them.
+    pub fn byte_id(&self, byte: u8) -> Option<u32> {
+        self.byte_fallback.as_ref().map(|ids| ids[usize::from(byte)])
+    }
+
+    /// Whether a run of unknown characters becomes one piece.
+    pub fn fuses(&self) -> bool {
+        self.fuse_unknown && self.byte_fallback.is_none() && self.unknown.is_some()
+    }
+
+    /// The score of an unknown character.
+    pub fn unknown_score(&self) -> f64 {
+        self.unknown_score
+    }
+
+    /// Cuts one word into pieces.
+    ///
+    /// # Errors
+    /// [`Error::NotCovered`] for an unknown character where nothing stands for it, unless
+    /// `keep_uncovered`; [`Error::TooLarge`] for a word of 4 GiB.
+    pub fn word<S: Sink, O: WordObserver>(
+        &self,
+        word: &str,
+        keep_uncovered: bool,
+        viterbi: &mut Viterbi,
+        sink: &mut S,
+        observer: &mut O,
+    ) -> Result<()> {
+        let mut pieces = Pieces::new(self, word, keep_uncovered, sink);
+        let mut running = Running::default();
+        let mut result = Ok(());
+        self.for_each_part(word, |start, end| {
+            if result.is_ok() {
+                result = self.part(&word[start..end], &mut running, viterbi, observer);
+                for &(id, from, to) in viterbi.path() {
+                    if result.is_ok() {
+                        result = pieces.push(id, start + from, start + to);
+                    }
+                }
+            }
+        });
+        result
+    }
+
+    /// The best path of one [part](Unigram::for_each_part) of a word, into `viterbi`; `running` is the
+    /// sum so far, and then with the part. Unknown characters are [`UNKNOWN`], one by one.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`] for a part of 4 GiB.
+    pub fn part<O: WordObserver>(
+        &self,
+        part: &str,
+        running: &mut Running,
+        viterbi: &mut Viterbi,
+        observer: &mut O,
+    ) -> Result<()> {
+        match self.precision {
+            Precision::Double => {
+                let scores = (&self.scores[..], self.unknown_score);
+                running.double = viterbi.run(&self.tree, scores, part, running.double, observer)?;
+            }
+            Precision::Single => {
+                let scores = (&self.single[..], self.unknown_single);
+                running.single = viterbi.run(&self.tree, scores, part, running.single, observer)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Calls `each` with the parts of a word that no piece connects. Each can be cut by itself, given
+    /// the sum of the scores before it. Cost: linear in the word.
+    #[inline]
+    pub fn for_each_part(&self, word: &str, mut each: impl FnMut(usize, usize)) {
+        let mut start = 0;
+        if self.cuts != Cuts::Never {
+            let mut last = None;
+            let bytes = word.as_bytes();
+            // Few other characters begin with this byte, and looking for one byte is faster.
+            for at in memchr::memchr_iter(MARK[0], bytes) {
+                if bytes.get(at + 1..at + 3) != Some(&MARK[1..]) {
+                    continue;
+                }
+                let continues = self.cuts == Cuts::Runs && last == at.checked_sub(MARK.len());
+                if at > start && !continues {
+                    each(start, at);
+                    start = at;
+                }
+                last = Some(at);
+            }
+        }
+        if start < word.len() {
+            each(start, word.len());
+        }
+    }
+
+    /// All ways to cut a word.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`] for a word of 4 GiB.
+    pub fn lattice(&self, word: &str) -> Result<Lattice> {
+        Lattice::new(&self.tree, &self.scores, self.unknown_score, word)
+    }
+
+    /// Hands the pieces of a path over `word` to a sink, with what stands for unknown characters.
+    ///
+    /// # Errors
+    /// [`Error::NotCovered`] as [`Unigram::word`].
+    pub fn write<S: Sink>(
+        &self,
+        word: &str,
+        path: impl IntoIterator<Item = (u32, usize, usize)>,
+        keep_uncovered: bool,
+        sink: &mut S,
+    ) -> Result<()> {
+        let mut pieces = Pieces::new(self, word, keep_uncovered, sink);
+        path.into_iter().try_for_each(|(id, start, end)| pieces.push(id, start, end))
+    }
+}
+
+impl Cuts {
+    fn new<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> Self {
+        let mut cuts = Cuts::Each;
+        for piece in pieces {
+            let mut allowed = 0;
+            for at in memchr::memmem::find_iter(piece, MARK) {
+                if at > allowed {
+                    return Cuts::Never;
+                }
+                if at > 0 {
+                    cuts = Cuts::Runs;
+                }
+                allowed = at + MARK.len();
+            }
+        }
+        cuts
+    }
+}
+
+/// Hands pieces on to a sink, putting something in the place of unknown characters.
+struct Pieces<'a, S> {
+    model: &'a Unigram,
+    word: &'a str,
+    sink: &'a mut S,
+    keep_uncovered: bool,
+    /// The last piece was an unknown one.
+    in_run: bool,
+}
+
+impl<'a, S: Sink> Pieces<'a, S> {
+    fn new(model: &'a Unigram, word: &'a str, keep_uncovered: bool, sink: &'a mut S) -> Self {
+        Self { model, word, sink, keep_uncovered, in_run: false }
+    }
+
+    #[inline]
+    fn push(&mut self, id: u32, start: usize, end: usize) -> Result<()> {
+        if id != UNKNOWN {
+            self.in_run = false;
+            self.sink.piece(id, start, end);
+            return Ok(());
+        }
+        if let Some(ids) = &self.model.byte_fallback {
+            for (at, byte) in (start..end).zip(self.word[start..end].bytes()) {
+                self.sink.piece(ids[usize::from(byte)], at, at + 1);
+            }
+            return Ok(());
+        }
+        let unknown = match self.model.unknown {
+            Some(unknown) => unknown,
+            None if self.keep_uncovered => UNKNOWN,
+            None => return Err(Error::NotCovered { text: self.word[start..end].to_owned() }),
+        };
+        if self.model.fuse_unknown && self.in_run {
+            self.sink.extend_last(end);
+        } else {
+            self.in_run = true;
+            self.sink.piece(unknown, start, end);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::observe::Silent;
+    use crate::random::SplitMix64;
+
+    fn model(pieces: &[(&str, f64)], precision: Precision) -> Unigram {
+        let (texts, scores): (Vec<_>, Vec<_>) =
+            pieces.iter().map(|&(text, score)| (text.as_bytes().to_vec(), score)).unzip();
+        let parts = UnigramParts {
+            pieces: texts,
+            scores,
+            user_defined: Vec::new(),
+            byte_fallback: None,
+            unknown: None,
+            fuse_unknown: false,
+            precision,
+        };
+        Unigram::new(parts).unwrap()
+    }
+
+    #[test]
+    fn parts_hold_wherever_their_mark_says_so() {
+        // Near-ties at every distance: the scores of "ab" and of "a" + "b" differ by little.
+        let mut random = SplitMix64::new(3);
+        let (mut held, mut not) = (0, 0);
+        for round in 0..3000 {
+            let near = 2.0_f64.powi(-(round % 30));
+            let scores = [-1.5 - random.fraction(), -2.5 - random.fraction()];
+            let both = scores[0] + scores[1] + near * (random.fraction() - 0.5);
+            let pieces = [("a", scores[0]), ("b", scores[1]), ("ab", both)];
+            for precision in [Precision::Single, Precision::Double] {
+                let model = model(&pieces, precision);
+                let base = -100_000.0 * random.fraction();
+                let mut ids = Vec::new();
+                let mark = NearTies::default().part(&model, "abab", &mut ids).unwrap();
+                let mut running = Running { single: base as f32, double: base };
+                if !mark.holds(model.magnitude(running), precision) {
+                    not += 1;
+                    continue;
+                }
+                held += 1;
+                let mut summed = running;
+                let mut viterbi = Viterbi::default();
+                model.part("abab", &mut running, &mut viterbi, &mut Silent).unwrap();
+                let exact: Vec<u32> = viterbi.path().iter().map(|piece| piece.0).collect();
+                assert_eq!(exact, ids, "{pieces:?} from {base}");
+                model.advance(&mut summed, &ids);
+                assert_eq!(summed.single.to_bits(), running.single.to_bits());
+                assert_eq!(summed.double.to_bits(), running.double.to_bits());
+            }
+        }
+        assert!(held > 1000 && not > 1000, "{held} {not}");
+    }
+
+    #[test]
+    fn words_are_cut_where_no_piece_lies_across() {
+        let parts = |pieces: &[(&str, f64)], word: &str| {
+            let mut parts = Vec::new();
+            model(pieces, Precision::Double)
+                .for_each_part(word, |from, to| parts.push(word[from..to].to_owned()));
+            parts
+        };
+        let word = "▁a▁▁b★";
+        assert_eq!(parts(&[("▁a", -1.0)], word), ["▁a", "▁", "▁b★"]);
+        assert_eq!(parts(&[("▁▁", -1.0)], word), ["▁a", "▁▁b★"]);
+        assert_eq!(parts(&[("a▁", -1.0)], word), [word]);
+    }
+}

@@ -1,0 +1,218 @@
+//! When a part of a text may be cut without knowing what stands before it.
+//!
+//! A best path depends on the sum before it only by rounding. Let a part have `n` characters, and let
+//! all sums in it stay below `2^k`. Adding a score then errs by at most half a unit in the last place,
+//! `ulp(2^k) / 2`, and a sum of `n` additions by `n` times that. So where, along the best path, every
+//! piece leads the second-best candidate by more than `n * ulp(2^k)`, no rounding can turn the choice.
+//!
+//! A [`Mark`](Marked) says for which sums this holds; it goes into the cache beside the ids. Where it
+//! does not hold, the part is cut anew from the true sum, which the ids before it give back.
+
+use super::viterbi::{LARGEST_SINGLE, width};
+use super::{Precision, Unigram};
+use crate::error::{Error, Result};
+use crate::symbols::UNKNOWN;
+
+/// Sums of scores from the start of a word to some place, in both precisions; the model's is kept up.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct Running {
+    /// In 32 bits.
+    pub single: f32,
+    /// In 64 bits.
+    pub double: f64,
+}
+
+/// What is known of a part of which the ids are known, in 32 bits.
+///
+/// ```text
+/// bits  0..23   how far sums in the part are from the sum before it, in sixteenths, rounded up
+/// bit      23   it has unknown characters
+/// bits 24..32   the ids hold while sums stay below 2^(this - 128); 0 for never
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Marked(pub u32);
+
+const EXTENT_BITS: u32 = 23;
+const LARGEST_EXTENT: u32 = (1 << EXTENT_BITS) - 1;
+const HAS_UNKNOWN: u32 = 1 << EXTENT_BITS;
+const BIAS: i32 = 128;
+
+impl Marked {
+    fn new(extent: f64, has_unknown: bool, exponent: i32) -> Self {
+        let extent = (extent * 16.0).ceil() + 1.0;
+        if extent > f64::from(LARGEST_EXTENT) || exponent <= -BIAS {
+            return Self(u32::from(has_unknown) << EXTENT_BITS);
+        }
+        let exponent = (exponent.min(BIAS - 1) + BIAS) as u32;
+        Self(exponent << 24 | u32::from(has_unknown) << EXTENT_BITS | extent as u32)
+    }
+
+    /// Whether the part has unknown characters.
+    #[inline]
+    pub fn has_unknown(self) -> bool {
+        self.0 & HAS_UNKNOWN != 0
+    }
+
+    /// How far sums in the part may be from the sum before it.
+    #[inline]
+    pub fn extent(self) -> f64 {
+        f64::from(self.0 & LARGEST_EXTENT) / 16.0
+    }
+
+    /// Whether the ids hold where the sum before the part is at most `bound` away from 0.
+    #[inline]
+    pub fn holds(self, bound: f64, precision: Precision) -> bool {
+        let largest = match precision {
+            // Summing from 0 is how the ids were found.
+            Precision::Double if bound == 0.0 => return true,
+            Precision::Double => f64::INFINITY,
+            Precision::Single => f64::from(LARGEST_SINGLE),
+        };
+        let exponent = self.0 >> 24;
+        // 2^(exponent - 128), by its bits.
+        let limit = f64::from_bits(u64::from(exponent + 1023 - BIAS as u32) << 52);
+        exponent != 0 && bound + self.extent() < limit.min(largest)
+    }
+}
+
+/// Finds best paths together with their lead.
+#[derive(Debug, Default)]
+pub struct NearTies {
+    best: Vec<f64>,
+    second: Vec<f64>,
+    back: Vec<(u32, u32)>,
+}
+
+impl NearTies {
+    /// Appends the ids of a part to `out`, unknown characters one by one, and tells for which sums
+    /// before it they hold.
+    ///
+    /// # Errors
+    /// [`Error::NotCovered`] for an unknown character that nothing stands for.
+    pub fn part(&mut self, model: &Unigram, part: &str, out: &mut Vec<u32>) -> Result<Marked> {
+        let Self { best, second, back } = self;
+        let bytes = part.as_bytes();
+        for list in [&mut *best, second] {
+            list.clear();
+            list.resize(bytes.len() + 1, f64::NEG_INFINITY);
+        }
+        back.clear();
+        back.resize(bytes.len() + 1, (0, UNKNOWN));
+        best[0] = 0.0;
+        let single = model.precision == Precision::Single;
+        let mut characters = 0;
+        let (mut start, mut extent) = (0, 0.0_f64);
+        while start < bytes.len() {
+            let here = best[start];
+            extent = extent.max(here.abs());
+            let width = width(bytes[start]);
+            let mut covered = false;
+            let mut offer = |end: usize, score: f64, id: u32| {
+                let sum = here + score;
+                if sum > best[end] {
+                    second[end] = best[end];
+                    best[end] = sum;
+                    back[end] = (start as u32, id);
+                } else if sum > second[end] {
+                    second[end] = sum;
+                }
+            };
+            model.tree.prefixes(&bytes[start..], |length, id| {
+                covered |= length == width;
+                let score = if single {
+                    f64::from(model.single[id as usize])
+                } else {
+                    model.scores[id as usize]
+                };
+                offer(start + length, score, id);
+            });
+            if !covered {
+                let score =
+                    if single { f64::from(model.unknown_single) } else { model.unknown_score };
+                offer(start + width, score, UNKNOWN);
+            }
+            characters += 1;
+            start += width;
+        }
+        extent = extent.max(best[bytes.len()].abs());
+        let (mut lead, mut has_unknown) = (f64::INFINITY, false);
+        let from = out.len();
+        let mut end = bytes.len();
+        // From the back; each character's own bytes too.
+        while end > 0 {
+            lead = lead.min(best[end] - second[end]);
+            let (start, id) = back[end];
+            let start = start as usize;
+            if id == UNKNOWN {
+                has_unknown = true;
+                let character = &part[start..end];
+                let known = model.stands_for(character, |id| out.push(id));
+                known.ok_or_else(|| Error::NotCovered { text: character.to_owned() })?;
+                let count = model.byte_fallback.as_ref().map_or(1, |_| end - start);
+                let last = out.len() - count;
+                out[last..].reverse();
+            } else {
+                out.push(id);
+            }
+            end = start;
+        }
+        out[from..].reverse();
+        let exponent = exponent(lead, characters, model.precision);
+        Ok(Marked::new(extent, has_unknown, exponent))
+    }
+}
+
+/// The largest k for which a lead is safe while sums stay below 2^k.
+fn exponent(lead: f64, characters: u32, precision: Precision) -> i32 {
+    // Sums here are of 64 bits, which err as well: nothing beside 32 bits, as much beside 64. The
+    // factor covers both and the rounding of this very line.
+    let (bits, factor) = match precision {
+        Precision::Single => (24, 1.001),
+        Precision::Double => (53, 2.002),
+    };
+    let ratio = lead / (f64::from(characters) * factor);
+    if ratio <= f64::MIN_POSITIVE {
+        return -BIAS;
+    }
+    if ratio == f64::INFINITY {
+        return BIAS;
+    }
+    // ulp of numbers in [2^(k-1), 2^k) is 2^(k - bits).
+    (ratio.to_bits() >> 52) as i32 - 1023 + bits
+}
+
+impl Unigram {
+    /// Hands out the ids that stand for one unknown character; None if there are none.
+    pub fn stands_for(&self, character: &str, mut each: impl FnMut(u32)) -> Option<()> {
+        match &self.byte_fallback {
+            Some(ids) => character.bytes().for_each(|byte| each(ids[usize::from(byte)])),
+            None => each(self.unknown?),
+        }
+        Some(())
+    }
+
+    /// Adds the scores of ids to a sum, in the model's precision and one by one, as finding them did.
+    /// The ids must be those of whole parts of which every [`Marked`] held.
+    pub fn advance(&self, running: &mut Running, ids: &[u32]) {
+        match self.precision {
+            Precision::Single => {
+                for &id in ids {
+                    running.single += self.single[id as usize];
+                }
+            }
+            Precision::Double => {
+                for &id in ids {
+                    running.double += self.scores[id as usize];
+                }
+            }
+        }
+    }
+
+    /// How far a sum is from 0.
+    pub fn magnitude(&self, running: Running) -> f64 {
+        match self.precision {
+            Precision::Single => f64::from(running.single.abs()),
+            Precision::Double => running.double.abs(),
+        }
+    }
+}

@@ -1,0 +1,56 @@
+"""The ``model`` section of a Unigram tokenizer."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, cast
+
+from jogak.formats.checked import Node
+from jogak.formats.native.parts import marker_from_node, numbers, piece_ids
+from jogak.spec import UnigramModel
+
+__all__ = ["from_node", "to_dict"]
+
+_FIELDS = (
+    "type", "pieces", "scores", "user_defined", "unused", "byte_fallback", "unknown", "fuse_unknown",
+    "precision", "marker",
+)  # fmt: skip
+
+
+def to_dict(model: UnigramModel) -> dict[str, Any]:
+    """The model as the section holds it. Scores are written so that reading gives the same bits."""
+    return {
+        "type": "unigram",
+        "pieces": list(model.pieces),
+        "scores": [float(score) for score in model.scores],
+        "user_defined": list(model.user_defined),
+        "unused": list(model.unused),
+        "byte_fallback": model.byte_fallback,
+        "unknown": model.unknown,
+        "fuse_unknown": model.fuse_unknown,
+        "precision": model.precision,
+        "marker": dataclasses.asdict(model.marker),
+    }
+
+
+def from_node(node: Node) -> UnigramModel:
+    """The section as a model, checked field by field."""
+    (
+        _, pieces_node, scores, user_defined, unused, byte_fallback, unknown, fuse_unknown,
+        precision, marker,
+    ) = node.fields(*_FIELDS)  # fmt: skip
+    pieces = tuple(pieces_node.texts_or_nulls())
+    piece_ids(pieces_node, pieces)
+    last = len(pieces) - 1
+    with node.blamed():
+        return UnigramModel(
+            pieces=pieces,
+            scores=numbers(scores),
+            user_defined=tuple(user_defined.integers(0, last)),
+            unused=tuple(unused.integers(0, last)),
+            byte_fallback=byte_fallback.flag(),
+            unknown=None if unknown.value is None else unknown.text(),
+            fuse_unknown=fuse_unknown.flag(),
+            precision=cast(Any, precision.text()),
+            marker=marker_from_node(marker),
+        )

@@ -1,0 +1,384 @@
+"""SentencePiece ``.model`` files: Unigram and BPE, read and written; and the ``.vocab`` beside them.
+
+A model file says everything that ids depend on: pieces with types and scores, how text is normalized,
+what spaces become. It becomes this tokenizer:
+
+::
+
+    model_type unigram     UnigramModel, precision="single"
+    model_type bpe         ScoredBPEModel
+    NORMAL                 a piece                    UNKNOWN     the unknown piece
+    USER_DEFINED           user_defined               CONTROL     a special token
+    UNUSED                 unused (Unigram)           BYTE        byte fallback
+    precompiled_charsmap   Charsmap                   remove_extra_whitespaces   CollapseSpaces
+    add_dummy_prefix, escape_whitespaces, treat_whitespace_as_suffix             Metaspace
+
+Word and character models are refused, and so is what could change ids and is not known. How the model
+was trained (the rest of ``trainer_spec``) is no part of a tokenizer; `read_model` gives all of a file,
+and `ModelFile.to_bytes` writes it back.
+
+Three things are not SentencePiece's: control tokens and the unknown piece decode to their own text
+unless they are left out; a text cannot ask for ``<s>`` in front, which is the caller's business; and the
+trainer spec of a written file says no more than what the tokenizer knows.
+
+Source: https://github.com/google/sentencepiece, release 0.2.3
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+
+from jogak.errors import FormatError, UnsupportedFeature
+from jogak.formats import protobuf
+from jogak.formats.checked import fault, shown
+from jogak.formats.family import Format, Loaded, Peek, Probe
+from jogak.formats.files import PathLike, read_bytes, write_atomically
+from jogak.formats.sentencepiece_front import front_of, normalizer_fields
+from jogak.formats.sentencepiece_model import (
+    ModelFile,
+    Piece,
+    PieceType,
+    Scalar,
+    parse,
+)
+from jogak.spec import BPEModel, ScoredBPEModel, Spec, UnigramModel
+from jogak.training import Log
+
+__all__ = [
+    "ModelFile",
+    "Piece",
+    "PieceType",
+    "read",
+    "read_model",
+    "read_vocab",
+    "write",
+    "write_vocab",
+]
+
+_MODEL_TYPES = {1: "unigram", 2: "bpe", 3: "word", 4: "char"}
+_BYTE_PIECES = tuple(f"<0x{byte:02X}>" for byte in range(256))
+
+
+# --- reading ------------------------------------------------------------------------------------
+
+
+def read_model(path: PathLike) -> ModelFile:
+    """All that a file holds, as plain data.
+
+    Raises:
+        FormatError: not a SentencePiece model, with the byte.
+        OSError: the file cannot be read.
+    """
+    return parse(read_bytes(path), os.fspath(path))
+
+
+def read(path: PathLike) -> Loaded:
+    """The tokenizer of a file; its self-test samples become probes.
+
+    Raises:
+        FormatError: not a SentencePiece model, or one that SentencePiece would refuse.
+        UnsupportedFeature: a word or character model, a denormalizer, or unknown fields that could
+            change ids.
+        OSError: the file cannot be read.
+    """
+    name = os.fspath(path)
+    file = read_model(path)
+    _check_known(file, name)
+    spec = _spec(file, name)
+    return Loaded(spec, None, _probes(file, spec), FORMAT.name)
+
+
+def _check_known(file: ModelFile, name: str) -> None:
+    """Refuses what could change ids and is not understood here."""
+    for cannot, what in (
+        (bool(file.unknown_fields), "fields of the model that are not known"),
+        (bool(file.normalizer.unknown_fields), "fields of normalizer_spec that are not known"),
+        (
+            file.denormalizer is not None and bool(file.denormalizer.precompiled_charsmap),
+            "a denormalizer (denormalizer_spec), which rewrites decoded text",
+        ),
+    ):
+        if cannot:
+            raise UnsupportedFeature(
+                f"{name}: the model has {what}; open it with read_model to see what they are"
+            )
+
+
+def _spec(file: ModelFile, name: str) -> Spec:
+    number = file.trainer.get("model_type", 1)
+    kind = _MODEL_TYPES.get(number) if isinstance(number, int) else None
+    if kind is None:
+        raise fault(name, "trainer_spec", f"model_type is {number!r}; expected 1 to 4")
+    if kind in ("word", "char"):
+        raise UnsupportedFeature(
+            f"{name}: a SentencePiece model of type {kind!r}; this version knows unigram and bpe"
+        )
+    by_type = _by_type(file, name)
+    byte_fallback = bool(file.trainer.get("byte_fallback", False))
+    _check_bytes(file, by_type[PieceType.BYTE], byte_fallback, name)
+    unknown = by_type[PieceType.UNKNOWN]
+    if len(unknown) > 1 or not (unknown or byte_fallback):
+        raise fault(
+            name,
+            "pieces",
+            f"{len(unknown)} pieces of type UNKNOWN; expected one (or byte fallback)",
+        )
+    texts = tuple(piece.text for piece in file.pieces)
+    scores = tuple(piece.score for piece in file.pieces)
+    unknown_text = texts[unknown[0]] if unknown else None
+    user_defined = tuple(by_type[PieceType.USER_DEFINED])
+    kept = tuple(texts[id_] for id_ in user_defined)
+    normalizer, spaces, marker = front_of(file.normalizer, file.trainer, kept)
+    unused = tuple(by_type[PieceType.UNUSED])
+    model: UnigramModel | ScoredBPEModel
+    if kind == "unigram":
+        model = UnigramModel(
+            pieces=texts,
+            scores=scores,
+            user_defined=user_defined,
+            unused=unused,
+            byte_fallback=byte_fallback,
+            unknown=unknown_text,
+            fuse_unknown=True,
+            precision="single",
+            marker=marker,
+        )
+    else:
+        _check_bpe(file, unused, name)
+        model = ScoredBPEModel(
+            pieces=texts,
+            merges=None,
+            scores=scores,
+            user_defined=user_defined,
+            marker=marker,
+            mark_words=False,
+            byte_fallback=byte_fallback,
+            unknown=unknown_text,
+            fuse_unknown=True,
+        )
+    control = {texts[id_]: id_ for id_ in by_type[PieceType.CONTROL]}
+    return Spec(model=model, normalizer=normalizer, pretokenizer=spaces, special_tokens=control)
+
+
+def _by_type(file: ModelFile, name: str) -> dict[PieceType, list[int]]:
+    """The ids of every type; texts that stand twice are refused."""
+    by_type: dict[PieceType, list[int]] = {kind: [] for kind in PieceType}
+    first: dict[str, int] = {}
+    for id_, piece in enumerate(file.pieces):
+        if first.setdefault(piece.text, id_) != id_:
+            raise fault(
+                name,
+                f"pieces[{id_}]",
+                f"pieces[{id_}] is {shown(piece.text)}, as is pieces[{first[piece.text]}]; "
+                "expected every text once",
+            )
+        if "\0" in piece.text:
+            raise fault(name, f"pieces[{id_}]", f"pieces[{id_}] has a zero character")
+        by_type[piece.type].append(id_)
+    return by_type
+
+
+def _check_bytes(file: ModelFile, ids: list[int], byte_fallback: bool, name: str) -> None:
+    found = {file.pieces[id_].text for id_ in ids}
+    if byte_fallback and found != set(_BYTE_PIECES):
+        missing = next((text for text in _BYTE_PIECES if text not in found), None)
+        what = f"lacks {missing}" if missing else "has others too"
+        raise fault(
+            name, "pieces", f"byte_fallback is on, and of the 256 byte pieces the model {what}"
+        )
+    if ids and not byte_fallback:
+        raise fault(
+            name, f"pieces[{ids[0]}]", f"pieces[{ids[0]}] is of type BYTE, but byte_fallback is off"
+        )
+
+
+def _check_bpe(file: ModelFile, unused: tuple[int, ...], name: str) -> None:
+    if unused:
+        raise UnsupportedFeature(
+            f"{name}: piece {file.pieces[unused[0]].text!r} of a BPE model is UNUSED; this version "
+            "knows unused pieces in Unigram models only"
+        )
+    # A character that is no piece can merge in SentencePiece all the same.
+    characters = {piece.text for piece in file.pieces if len(piece.text) == 1}
+    for piece in file.pieces:
+        if piece.type is PieceType.NORMAL and not characters.issuperset(piece.text):
+            raise UnsupportedFeature(
+                f"{name}: piece {piece.text!r} of a BPE model has a character that is no piece; this "
+                "version merges pieces only"
+            )
+
+
+def _probes(file: ModelFile, spec: Spec) -> tuple[Probe, ...]:
+    model = spec.model
+    ids = {text: id_ for id_, text in enumerate(model.pieces) if text is not None}
+    unknown = None if model.unknown is None else ids[model.unknown]
+    probes = []
+    for text, expected in file.self_test:
+        found = [ids.get(piece, unknown) for piece in expected.split(" ") if piece]
+        probes.append(Probe(text, tuple(id_ for id_ in found if id_ is not None)))
+    return tuple(probes)
+
+
+# --- writing ------------------------------------------------------------------------------------
+
+
+def write(
+    path: PathLike, spec: Spec, training: Log | None = None, probes: Iterable[Probe] = ()
+) -> None:
+    """Write a model file, wholly or not at all. Probes become self-test samples.
+
+    Raises:
+        UnsupportedFeature: a tokenizer that SentencePiece would cut otherwise: BPE with a list of
+            merges, Unigram with sums in 64 bits, words cut by a pre-tokenizer, other normalizers.
+        OSError: the file cannot be written.
+    """
+    write_atomically(path, to_model(spec, probes, os.fspath(path)).to_bytes())
+
+
+def to_model(spec: Spec, probes: Iterable[Probe] = (), name: str = "the model") -> ModelFile:
+    """A tokenizer as the messages of a file; see `write`."""
+    model = spec.model
+    _check_writable(spec, name)
+    assert isinstance(model, (UnigramModel, ScoredBPEModel))
+    unused = set(model.unused) if isinstance(model, UnigramModel) else set()
+    user_defined = set(model.user_defined)
+    byte_pieces = set(_BYTE_PIECES) if model.byte_fallback else set()
+
+    def kind(id_: int, text: str) -> PieceType:
+        if text in spec.special_tokens:
+            return PieceType.CONTROL
+        if text == model.unknown:
+            return PieceType.UNKNOWN
+        if text in byte_pieces:
+            return PieceType.BYTE
+        if id_ in user_defined:
+            return PieceType.USER_DEFINED
+        return PieceType.UNUSED if id_ in unused else PieceType.NORMAL
+
+    pieces = []
+    for id_, (text, score) in enumerate(zip(model.pieces, model.scores, strict=True)):
+        if text is None:
+            raise UnsupportedFeature(
+                f"{name}: id {id_} stands for nothing; a SentencePiece model has a piece for every id"
+            )
+        pieces.append(Piece(text, score, kind(id_, text)))
+    ids = {piece.text: id_ for id_, piece in enumerate(pieces)}
+    trainer: dict[str, Scalar | tuple[str, ...]] = {
+        "model_type": 1 if isinstance(model, UnigramModel) else 2,
+        "vocab_size": len(pieces),
+        "byte_fallback": model.byte_fallback,
+        "unk_id": -1 if model.unknown is None else ids[model.unknown],
+        "unk_piece": model.unknown or "<unk>",
+    }
+    for role, text in (("bos", "<s>"), ("eos", "</s>"), ("pad", "<pad>")):
+        trainer[f"{role}_id"] = spec.special_tokens.get(text, -1)
+    kept = tuple(pieces[id_].text for id_ in model.user_defined)
+    normalizer, more = normalizer_fields(spec, kept, name)
+    trainer.update(more)
+    unknown = None if model.unknown is None else ids[model.unknown]
+    samples = tuple(
+        (probe.text, " ".join(pieces[id_].text for id_ in probe.ids))
+        for probe in probes
+        if unknown not in probe.ids and not any(" " in pieces[id_].text for id_ in probe.ids)
+    )
+    return ModelFile(
+        pieces=tuple(pieces), trainer=trainer, normalizer=normalizer, self_test=samples
+    )
+
+
+def _check_writable(spec: Spec, name: str) -> None:
+    model = spec.model
+    if not isinstance(model, (UnigramModel, ScoredBPEModel)):
+        what = "a list of merges" if isinstance(model, BPEModel) else f"a {model.family} model"
+        raise UnsupportedFeature(
+            f"{name}: a SentencePiece model cannot say {what}; save as the native format"
+        )
+    for cannot, what in (
+        (not model.fuse_unknown and not model.byte_fallback, "fuse_unknown=False"),
+        (
+            isinstance(model, UnigramModel) and model.precision != "single",
+            'precision="double": it adds scores in 32 bits, and near-ties come out otherwise '
+            '(dataclasses.replace(model, precision="single") accepts that)',
+        ),
+        (isinstance(model, ScoredBPEModel) and model.mark_words, "mark_words=True"),
+        (
+            model.unknown is None and not model.byte_fallback,
+            "a vocabulary without an unknown piece",
+        ),
+    ):
+        if cannot:
+            raise UnsupportedFeature(
+                f"{name}: a SentencePiece model cannot say {what}; save as the native format"
+            )
+
+
+# --- .vocab -------------------------------------------------------------------------------------
+
+
+def write_vocab(path: PathLike, spec: Spec) -> None:
+    """Write the ``.vocab`` beside a model: piece, tab, score, a line for every id.
+
+    Raises:
+        UnsupportedFeature: a tokenizer whose pieces have no scores.
+        OSError: the file cannot be written.
+    """
+    model = to_model(spec, name=os.fspath(path))
+    lines = []
+    for piece in model.pieces:
+        # SentencePiece's own writer leaves tabs and line feeds as they are; nobody could read them.
+        text = piece.text.replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
+        lines.append(f"{text}\t{piece.score:g}\n")
+    write_atomically(path, "".join(lines).encode())
+
+
+_VOCAB_LINE = re.compile(r"(.+)\t([-+]?[0-9.]+(?:e[-+]?[0-9]+)?)", re.IGNORECASE)
+
+
+def read_vocab(path: PathLike) -> list[tuple[str, float]]:
+    """The pieces and scores of a ``.vocab`` file, in the order of ids.
+
+    Scores have six digits there, and types are not told, so it is no tokenizer; read the ``.model``.
+
+    Raises:
+        FormatError: a line that is not piece, tab, score.
+        OSError: the file cannot be read.
+    """
+    name = os.fspath(path)
+    try:
+        text = read_bytes(path).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise fault(name, f"byte {error.start}", f"byte {error.start} is not UTF-8") from None
+    entries = []
+    for number, line in enumerate(text.removesuffix("\n").split("\n"), 1):
+        match = _VOCAB_LINE.fullmatch(line)
+        if match is None:
+            place = f"line {number}"
+            raise fault(name, place, f"{place} is {shown(line)}; expected piece, tab, score")
+        entries.append((match[1], float(match[2])))
+    return entries
+
+
+# --- the family ---------------------------------------------------------------------------------
+
+
+def _matches(peek: Peek) -> bool:
+    """Whether the first field is a piece with a text."""
+    head = peek.head
+    if len(head) < 4 or head[0] != 0x0A or head[1] >= 0x80:
+        return False
+    try:
+        first = next(protobuf.fields(head[2 : 2 + head[1]], "", None), None)
+        return first is not None and first.number == 1 and first.text() != ""
+    except FormatError:
+        return False
+
+
+FORMAT = Format(
+    name="sentencepiece",
+    about="a SentencePiece .model, unigram or bpe",
+    matches=_matches,
+    read=read,
+    write=write,
+)

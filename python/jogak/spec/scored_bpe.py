@@ -1,0 +1,58 @@
+"""Byte pair encoding by scores, SentencePiece's way (`ScoredBPEModel`)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+from jogak.errors import ConfigError
+from jogak.spec.bpe import BPEModel
+
+__all__ = ["ScoredBPEModel"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoredBPEModel(BPEModel):
+    """A BPE vocabulary without a list of merges: any two neighbours whose joined text is a piece may
+    merge, the highest score first and of equal scores the leftmost.
+
+    A list of merges says less: it knows one way to make a piece, and no two merges of equal rank.
+
+    Args:
+        scores: the score of every piece.
+        user_defined: ids of pieces that are found before anything is merged, leftmost first and of
+            those the longest; nothing merges with them.
+        pieces, marker, byte_fallback, unknown, fuse_unknown: as in `BPEModel`.
+
+    >>> model = ScoredBPEModel(pieces=("a", "b", "ab"), scores=(-1.0, -2.0, 0.0), merges=None)
+    >>> model.family
+    'scored-bpe'
+    """
+
+    family: ClassVar[str] = "scored-bpe"
+
+    scores: tuple[float, ...]
+    user_defined: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        BPEModel.__post_init__(self)
+        for wrong, option, expected in (
+            (self.merges is not None, "merges", "None, since scores say what merges"),
+            (self.alphabet != "chars", "alphabet", "'chars'"),
+            (self.strategy != "merges", "strategy", "'merges'"),
+            (self.whole_word, "whole_word", "False"),
+        ):
+            if wrong:
+                raise ConfigError(f"{option} is {getattr(self, option)!r}; expected {expected}")
+        if len(self.scores) != len(self.pieces):
+            raise ConfigError(
+                f"there are {len(self.scores)} scores for {len(self.pieces)} pieces; "
+                "expected one for each"
+            )
+        for id_, score in enumerate(self.scores):
+            if not isinstance(score, (int, float)) or not math.isfinite(score):
+                raise ConfigError(f"the score of id {id_} is {score!r}; expected a finite number")
+        for id_ in self.user_defined:
+            if type(id_) is not int or not 0 <= id_ < len(self.pieces) or self.pieces[id_] is None:
+                raise ConfigError(f"user_defined has the id {id_!r}; expected ids of pieces")

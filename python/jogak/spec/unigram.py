@@ -1,0 +1,104 @@
+"""The Unigram language model: what came out of training it (`UnigramModel`)."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
+
+from jogak.errors import ConfigError
+from jogak.spec.bpe import Alphabet
+from jogak.spec.checks import flag, one_of, unique_pieces
+from jogak.spec.markers import Marker
+
+__all__ = ["Precision", "UnigramModel"]
+
+Precision: TypeAlias = Literal["double", "single"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnigramModel:
+    """Pieces with probabilities (Kudo 2018); a word is cut in the most likely way.
+
+    Args:
+        pieces: the text of every id; None where an id stands for nothing. Special tokens, the unknown
+            piece and the pieces of byte fallback are among them.
+        scores: the natural logarithm of every piece's probability; any number for pieces that text
+            does not become.
+        user_defined: ids of pieces that are to be found wherever they stand. Their score is not the
+            listed one but (length in UTF-8 bytes - 1) / 10, which is above any logarithm of a
+            probability, so that only another user-defined piece could win over them.
+        unused: ids of pieces that text does not become, though they have a text and a score.
+        byte_fallback: unknown characters become the pieces ``<0x00>`` to ``<0xFF>``.
+        unknown: text of the piece that stands for what nothing covers, or None. An unknown character
+            has the lowest score of all pieces less 10, byte fallback or not.
+        fuse_unknown: one unknown piece for a run of unknown characters.
+        precision: how sums of scores are rounded, which decides near-ties: ``"double"`` in 64 bits
+            (HF tokenizers), ``"single"`` in 32 bits, starting over when a sum passes 100,000
+            (SentencePiece 0.2.3). Sums begin with each word of the pre-tokenizer.
+        marker: the border of words, which the pre-tokenizer wrote: ``"prefix"`` for ``▁``.
+
+    Raises:
+        ConfigError: as many scores as pieces are needed, each a finite number; ids below their
+            number; every text once.
+
+    >>> model = UnigramModel(pieces=("<unk>", "a", "ab"), scores=(0.0, -1.0, -2.5), unknown="<unk>")
+    >>> model.family
+    'unigram'
+    """
+
+    family: ClassVar[str] = "unigram"
+    #: Pieces are made of characters.
+    alphabet: ClassVar[Alphabet] = "chars"
+
+    pieces: tuple[str | None, ...]
+    scores: tuple[float, ...]
+    user_defined: tuple[int, ...] = ()
+    unused: tuple[int, ...] = ()
+    byte_fallback: bool = False
+    unknown: str | None = None
+    fuse_unknown: bool = True
+    precision: Precision = "double"
+    marker: Marker = field(default_factory=Marker)
+
+    def __post_init__(self) -> None:
+        if len(self.scores) != len(self.pieces):
+            raise ConfigError(
+                f"there are {len(self.scores)} scores for {len(self.pieces)} pieces; "
+                "expected one for each"
+            )
+        for id_, score in enumerate(self.scores):
+            if not isinstance(score, (int, float)) or not math.isfinite(score):
+                raise ConfigError(f"the score of id {id_} is {score!r}; expected a finite number")
+        _check_ids("user_defined", self.user_defined, self.pieces)
+        _check_ids("unused", self.unused, self.pieces)
+        if both := set(self.user_defined) & set(self.unused):
+            raise ConfigError(f"id {min(both)} is both user-defined and unused; choose one")
+        flag("byte_fallback", self.byte_fallback)
+        flag("fuse_unknown", self.fuse_unknown)
+        one_of("precision", self.precision, get_args(Precision))
+        texts = unique_pieces(self.pieces)
+        if self.unknown is not None and self.unknown not in texts:
+            raise ConfigError(f"the unknown piece {self.unknown!r} is not among the pieces; add it")
+        if self.marker.kind not in ("none", "prefix", "suffix"):
+            raise ConfigError(
+                f"marker is {self.marker.kind!r}; a Unigram model knows 'prefix' and 'suffix' (▁ that "
+                "the pre-tokenizer writes) and 'none'"
+            )
+
+    def to_core(self) -> dict[str, Any]:
+        """The model as the core takes it: one flat dict."""
+        options = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        marker: Marker = options.pop("marker")
+        options["scores"] = list(map(float, self.scores))
+        return {"type": self.family, **options, **marker.to_core()}
+
+
+def _check_ids(option: str, ids: Sequence[int], pieces: Sequence[str | None]) -> None:
+    for id_ in ids:
+        if type(id_) is not int or not 0 <= id_ < len(pieces) or pieces[id_] is None:
+            raise ConfigError(f"{option} has the id {id_!r}; expected ids of pieces")
+    if len(set(ids)) != len(ids):
+        raise ConfigError(f"{option} has an id twice; expected each once")

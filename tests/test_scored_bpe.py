@@ -1,0 +1,92 @@
+"""BPE by scores: the core equals the reference."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+import jogak
+from jogak import reference
+from jogak.reference.scored import merge_by_scores
+from jogak.spec import Marker, ScoredBPEModel, Spec, resolve_pretokenizer
+
+LETTERS = "ab▁한"
+
+
+def tokenizer(
+    scores: dict[str, float], user_defined: frozenset[str], fuse: bool
+) -> jogak.Tokenizer:
+    pieces = (*scores, "<unk>")
+    model = ScoredBPEModel(
+        pieces=pieces,
+        merges=None,
+        scores=(*scores.values(), 0.0),
+        user_defined=tuple(pieces.index(text) for text in sorted(user_defined)),
+        marker=Marker("prefix"),
+        mark_words=False,
+        unknown="<unk>",
+        fuse_unknown=fuse,
+    )
+    return jogak.Tokenizer(Spec(model=model, pretokenizer=resolve_pretokenizer("none")))
+
+
+def expected(scores: dict[str, float], word: str, user: frozenset[str], fuse: bool) -> list[str]:
+    model = reference.Model((*scores, "<unk>"), unk="<unk>", fuse_unknown=fuse)
+    return model.with_unknowns(merge_by_scores(word, scores, user))
+
+
+@given(
+    scores=st.dictionaries(
+        st.text(LETTERS, min_size=2, max_size=5), st.integers(-4, 0).map(float), max_size=14
+    ),
+    known=st.frozensets(st.sampled_from(LETTERS), min_size=2),
+    picks=st.lists(st.integers(0, 20), max_size=2),
+    text=st.text(LETTERS + "z", max_size=40),
+    fuse=st.booleans(),
+)
+@example(scores={"▁▁": -1.0, "▁▁▁": -1.0}, known=frozenset("▁a"), picks=[], text="▁" * 9, fuse=True)
+def test_merging_by_scores(
+    scores: dict[str, float], known: frozenset[str], picks: list[int], text: str, fuse: bool
+) -> None:
+    """Ids, remembered or not, and tokens; equal scores among them."""
+    scores = {**dict.fromkeys(sorted(known), 0.0), **scores}
+    user = frozenset(text for i, text in enumerate(scores) if i in picks)
+    tok = tokenizer(scores, user, fuse)
+    want = expected(scores, text, user, fuse)
+    assert tok.tokens(text) == want
+    for _ in range(2):
+        assert tok.encode(text) == [tok.id(token) for token in want]
+
+
+def test_no_dropout_is_the_plain_way_and_full_dropout_the_letters() -> None:
+    tok = tokenizer({"a": 0.0, "b": 0.0, "ab": -1.0}, frozenset(), fuse=True)
+    assert tok.tokens("abab") == ["ab", "ab"]
+    assert tok.tokens("abab", dropout=1.0, seed=1) == list("abab")
+
+
+@pytest.mark.parametrize("text", ["a" * 500_000, "ab▁" * 200_000, "한z" * 100_000])
+def test_long_texts_are_quick(text: str) -> None:
+    import time
+
+    scores = {"a": 0.0, "b": 0.0, "한": 0.0, "▁": 0.0, "aa": -1.0, "aaaa": -2.0, "ab": -3.0}
+    tok = tokenizer(scores, frozenset(), fuse=True)
+    begun = time.perf_counter()
+    tok.encode_array(text)
+    assert time.perf_counter() - begun < 5.0
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"scores": (0.0,)}, "one for each"),
+        ({"scores": (0.0, float("inf"))}, "finite"),
+        ({"user_defined": (9,)}, "ids of pieces"),
+        ({"merges": ()}, "merges"),
+        ({"strategy": "longest-match"}, "strategy"),
+    ],
+)
+def test_impossible_models_are_refused(fields: dict[str, object], message: str) -> None:
+    options = {"pieces": ("a", "b"), "scores": (0.0, 0.0), "merges": None, **fields}
+    with pytest.raises(jogak.ConfigError, match=message):
+        ScoredBPEModel(**options)  # type: ignore[arg-type]
