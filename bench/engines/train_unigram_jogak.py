@@ -18,7 +18,7 @@ with Stopwatch() as watch:
         newline="drop",  # SentencePiece knows lines without their ends
     )
 model = tokenizer.spec.model
-pairs = zip(model.pieces, model.scores, strict=True)
+pairs = list(zip(model.pieces, model.scores, strict=True))
 if len(sys.argv) > 3:
     write_pieces(sys.argv[3], [(piece, score) for piece, score in pairs if piece not in specials])
-report_training(watch, None, len(tokenizer))
+report_training(watch, pairs, len(tokenizer))
