@@ -19,13 +19,14 @@ from typing import Literal
 class Engine:
     """A program of `bench/engines/`.
 
-    With `exact`, its answer must be the reference's; without, `note` tells why it may differ.
+    Its answer must be the reference's, unless `note` tells why it may differ.
 
     Args:
         name: as it is told in the table.
         distribution: the package that must be installed.
         program: its file.
         arguments: what is added to the command line.
+        note: why its answer may differ.
         model: a file to open instead of the work's, in the folder of models.
         passes: how often an encoder sees the same text; the first is told by itself.
         runs: measured no more often than this, for engines that take minutes.
@@ -35,11 +36,15 @@ class Engine:
     distribution: str
     program: str
     arguments: tuple[str, ...] = ()
-    exact: bool = True
     note: str = ""
     model: str = ""
     passes: int = 4
     runs: int = 1_000
+
+    @property
+    def exact(self) -> bool:
+        """Whether its answer must be the reference's."""
+        return not self.note
 
     @property
     def version(self) -> str:
@@ -84,8 +89,8 @@ BPE_TRAINERS = (
     Engine("tokenizers", "tokenizers", "train_tokenizers.py"),
     Engine("jogak", "jogak", "train_jogak.py"),
     Engine("ffbpe", "ffbpe", "train_ffbpe.py"),
-    Engine("gigatoken", "gigatoken", "train_gigatoken.py", exact=False, note="drops line ends"),
-    Engine("rustbpe", "rustbpe", "train_rustbpe.py", exact=False, note="tells no merges"),
+    Engine("gigatoken", "gigatoken", "train_gigatoken.py", note="drops line ends"),
+    Engine("rustbpe", "rustbpe", "train_rustbpe.py", note="tells no merges"),
 )
 SENTENCEPIECE_BPE_TRAINERS = (
     Engine("sentencepiece", "sentencepiece", "train_sentencepiece.py", ("comparable",)),
@@ -94,54 +99,20 @@ SENTENCEPIECE_BPE_TRAINERS = (
         "sentencepiece (its defaults)",
         "sentencepiece",
         "train_sentencepiece.py",
-        exact=False,
         note="other words and alphabet",
     ),
 )
+OWN = "pieces of its own"  # what they are worth: bench/unigram_quality.py, bench/wordpiece.py
 UNIGRAM_TRAINERS = (
-    Engine(
-        "sentencepiece",
-        "sentencepiece",
-        "train_unigram_sentencepiece.py",
-        exact=False,
-        note="pieces of its own",
-        runs=1,
-    ),
-    Engine("jogak", "jogak", "train_unigram_jogak.py", exact=False, note="pieces of its own"),
-    Engine(
-        "tokenizers",
-        "tokenizers",
-        "train_unigram_tokenizers.py",
-        exact=False,
-        note="pieces of its own",
-        runs=1,
-    ),
+    Engine("sentencepiece", "sentencepiece", "train_unigram_sentencepiece.py", note=OWN, runs=1),
+    Engine("jogak", "jogak", "train_unigram_jogak.py", note=OWN),
+    Engine("tokenizers", "tokenizers", "train_unigram_tokenizers.py", note=OWN, runs=1),
 )
+WORDPIECE = "train_wordpiece_jogak.py"
 WORDPIECE_TRAINERS = (
-    Engine(
-        "tokenizers",
-        "tokenizers",
-        "train_wordpiece_tokenizers.py",
-        exact=False,
-        note="by count; ties by chance",
-        runs=1,
-    ),
-    Engine(
-        "jogak (count)",
-        "jogak",
-        "train_wordpiece_jogak.py",
-        ("count",),
-        exact=False,
-        note="by count",
-    ),
-    Engine(
-        "jogak (likelihood)",
-        "jogak",
-        "train_wordpiece_jogak.py",
-        ("likelihood",),
-        exact=False,
-        note="by likelihood",
-    ),
+    Engine("tokenizers", "tokenizers", "train_wordpiece_tokenizers.py", note="by count", runs=1),
+    Engine("jogak (count)", "jogak", WORDPIECE, ("count",), note="by count"),
+    Engine("jogak (likelihood)", "jogak", WORDPIECE, ("likelihood",), note="by likelihood"),
 )
 
 # --- who encodes
@@ -164,8 +135,7 @@ T5_ENCODERS = (
         "tokenizers",
         "tokenizers",
         "encode_tokenizers.py",
-        exact=False,
-        note="tokenizer.json of t5-small: sums in 64 bits",
+        note="near-ties by sums of 64 bits",
         model=T5,
         passes=2,
     ),
@@ -173,17 +143,24 @@ T5_ENCODERS = (
         "tokie",
         "tokie",
         "encode_tokie.py",
-        exact=False,
-        note="tokenizer.json of t5-small",
+        note="near-ties by sums of its own",
         model=T5,
     ),
 )
 MISTRAL = "mistral-v1/tokenizer.json"
+ONE_SPACE = "adds no space before one"  # the file says so, where the .model adds one to any text
 MISTRAL_ENCODERS = (
     *SENTENCEPIECE_ENCODERS,
     Engine("gigatoken", "gigatoken", "encode_gigatoken.py"),
-    Engine("tokenizers", "tokenizers", "encode_tokenizers.py", model=MISTRAL, passes=2),
-    Engine("tokie", "tokie", "encode_tokie.py", model=MISTRAL),
+    Engine(
+        "tokenizers",
+        "tokenizers",
+        "encode_tokenizers.py",
+        note=ONE_SPACE,
+        model=MISTRAL,
+        passes=2,
+    ),
+    Engine("tokie", "tokie", "encode_tokie.py", note=ONE_SPACE, model=MISTRAL),
 )
 CASED_ENCODERS = (
     Engine("tokenizers", "tokenizers", "encode_tokenizers.py", ("lowercase=no",), passes=2),
@@ -199,10 +176,10 @@ UNCASED_ENCODERS = (
 TWO = ("ko_nsmc", "en_docs")
 THREE = (*TWO, "zh_poetry")
 WORKS = (
-    Work("train-bpe", "train", "BPE 32k", BPE_TRAINERS, TWO),
-    Work("train-spbpe", "train", "SentencePiece BPE 32k", SENTENCEPIECE_BPE_TRAINERS, TWO),
-    Work("train-unigram", "train", "Unigram 32k", UNIGRAM_TRAINERS, THREE),
-    Work("train-wordpiece", "train", "WordPiece 30k", WORDPIECE_TRAINERS, TWO, size=30_000),
+    Work("train-bpe", "train", "BPE", BPE_TRAINERS, TWO),
+    Work("train-spbpe", "train", "SentencePiece BPE", SENTENCEPIECE_BPE_TRAINERS, TWO),
+    Work("train-unigram", "train", "Unigram", UNIGRAM_TRAINERS, THREE),
+    Work("train-wordpiece", "train", "WordPiece", WORDPIECE_TRAINERS, TWO, size=30_000),
     Work(
         "encode-bpe",
         "encode",

@@ -14,6 +14,7 @@ with Stopwatch() as watch:
     tokenizer = jogak.train(
         corpus,
         jogak.Unigram(vocab_size=vocab_size),
+        normalizer="collapse_spaces",  # as SentencePiece does
         special_tokens=specials,
         newline="drop",  # SentencePiece knows lines without their ends
     )
