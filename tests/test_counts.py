@@ -230,7 +230,10 @@ def test_saving_is_all_or_nothing(tmp_path: Path) -> None:
         Counts.load(tmp_path / "absent")
 
 
-HEADER = '{"jogak":"counts","version":2,"normalizer":[],"pretokenizer":null,"order":"canonical","words":2,"total":3}\n'
+HEADER = (
+    '{"jogak":"counts","version":2,"normalizer":[],"pretokenizer":null,'
+    '"order":"canonical","words":2,"total":3}\n'
+)
 
 
 @pytest.mark.parametrize(

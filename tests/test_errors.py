@@ -359,7 +359,7 @@ CASES = [
       {"place": "byte 0"}, variant="core.Charsmap"),
     C("a rule", jogak.FormatError,
       lambda path: jogak.read_rules(write(path / "a.tsv", "41\t42\nxyz\t42\n")),
-      ("a.tsv", "line 2", "'xyz' is no character's number"), {"place": "line 2"}),
+      ("a.tsv", "line 2", "xyz", "is no character's number in hexadecimal"), {"place": "line 2"}),
     C("too many rules", jogak.ConfigError,
       lambda _: jogak.rules_of(jogak.compile_rules({"a": "", "b": ""}), limit=1),
       ("the charsmap has more than 1 rules", "limit=")),
