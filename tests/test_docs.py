@@ -7,15 +7,19 @@ output compared with what stands there. A line `...` stands for any number of li
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+import jogak
 
 ROOT = Path(__file__).resolve().parent.parent
 READMES = [ROOT / "README.md", ROOT / "README.ko.md"]
@@ -64,6 +68,26 @@ def test_the_command_line_prints_what_the_page_shows(page: Path, tmp_path: Path)
     for command, expected in commands(page.read_text(encoding="utf-8")):
         output = run(command, tmp_path)
         assert fits(expected, output), f"$ {command}\n{output}"
+
+
+def test_published_vocabularies_give_the_ids_that_the_readme_shows(
+    data: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("cl100k_base/cl100k_base.tiktoken", "gpt2", "bert-base-uncased", "xlnet-base-cased"):
+        (tmp_path / Path(name).name).symlink_to(data(f"models/{name}").resolve())
+    monkeypatch.chdir(tmp_path)
+    block = next(b for b in code_blocks(READMES[0].read_text(encoding="utf-8")) if "cl100k" in b)
+    names: dict[str, Any] = {"jogak": jogak, "tok": jogak.train({"ab": 2}, jogak.BPE())}
+    checked = 0
+    for line in block.splitlines()[1:-1]:
+        statement, _, shown = line.partition("  # ")
+        if shown.startswith("["):
+            assert eval(statement, names) == ast.literal_eval(shown), line
+            checked += 1
+        else:
+            exec(statement, names)
+    assert checked == 4
+    assert (tmp_path / "folder" / "merges.txt").exists()
 
 
 def code_blocks(page: str) -> list[str]:
