@@ -1,6 +1,6 @@
 """The same words cut by every family: ten pieces each, learned from fourteen Korean sentences.
 
-    python examples/families.py
+python examples/families.py
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What README and docs show of the command line is what it prints.
 
-Every ```console block with a `$ jogak` or `$ python` in it is run, command by command, in one folder per page, and its
-output compared with what stands there. A line `...` stands for any number of lines. Other console blocks
-(installing, make) are for people only. The Python examples are run by doctest.
+Every ```console block with a `$ jogak` or `$ python` in it is run, command by command, in one folder per
+page, and its output compared with what stands there. A line `...` stands for any number of lines. Other
+console blocks (installing, make) are for people only. The Python examples are run by doctest.
 """
 
 from __future__ import annotations
@@ -73,7 +73,12 @@ def test_the_command_line_prints_what_the_page_shows(page: Path, tmp_path: Path)
 def test_published_vocabularies_give_the_ids_that_the_readme_shows(
     data: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("cl100k_base/cl100k_base.tiktoken", "gpt2", "bert-base-uncased", "xlnet-base-cased"):
+    for name in (
+        "cl100k_base/cl100k_base.tiktoken",
+        "gpt2",
+        "bert-base-uncased",
+        "xlnet-base-cased",
+    ):
         (tmp_path / Path(name).name).symlink_to(data(f"models/{name}").resolve())
     monkeypatch.chdir(tmp_path)
     block = next(b for b in code_blocks(READMES[0].read_text(encoding="utf-8")) if "cl100k" in b)
@@ -95,11 +100,12 @@ def code_blocks(page: str) -> list[str]:
     return re.findall(r"^```.*?^```$", page, re.DOTALL | re.MULTILINE)
 
 
-def shape(page: str) -> list[tuple[int, int]]:
-    """The headings of a page by their level, each with how many rows of tables stand below it."""
-    parts = re.split(r"^(#+) .*$", re.sub(r"^```.*?^```$", "", page, flags=re.S | re.M), flags=re.M)
+def shape(page: str) -> list[tuple[int, list[list[str]]]]:
+    """The headings of a page by their level, each with the numbers in the rows of tables below it."""
+    prose = re.sub(r"^```.*?^```$", "", page, flags=re.DOTALL | re.MULTILINE)
+    parts = re.split(r"^(#+) .*$", prose, flags=re.MULTILINE)
     return [
-        (len(level), len(re.findall(r"^\|", text, re.MULTILINE)))
+        (len(level), [re.findall(r"\d[\d.,]*", row) for row in re.findall(r"^\|.*", text, re.M)])
         for level, text in zip(parts[1::2], parts[2::2], strict=True)
     ]
 
@@ -115,7 +121,7 @@ def test_both_readmes_say_the_same() -> None:
 def test_readmes_out_of_step_would_be_seen() -> None:
     page = "# a\n```python\n# no heading\n```\n## b\n| 1 |\n"
     assert code_blocks(page) == ["```python\n# no heading\n```"]
-    assert shape(page) == [(1, 0), (2, 1)]
+    assert shape(page) == [(1, []), (2, [["1"]])]
 
 
 def test_a_wrong_page_would_be_seen() -> None:
