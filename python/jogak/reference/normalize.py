@@ -39,13 +39,14 @@ _FINALS = {
 }
 
 
-def apply_rules(text: str, rules: Mapping[str, str]) -> str:
-    """The text with every longest key replaced, from the left.
+def apply_rules(text: str, rules: Mapping[str, str], longest: int | None = None) -> str:
+    """The text with every longest key replaced, from the left; no key is longer than ``longest``.
 
     >>> apply_rules("abcab", {"ab": "1", "abc": "2"})
     '21'
     """
-    longest = max(map(len, rules), default=0)
+    if longest is None:
+        longest = max(map(len, rules), default=0)
     out = []
     at = 0
     while at < len(text):
@@ -91,7 +92,9 @@ def nfkc_rules() -> dict[str, str]:
     needed = {key: text for key, text in rules.items() if len(key) == 1}
     for length in range(2, max(map(len, rules)) + 1):
         longer = {key: text for key, text in rules.items() if len(key) == length}
-        needed |= {key: text for key, text in longer.items() if apply_rules(key, needed) != text}
+        needed |= {
+            key: text for key, text in longer.items() if apply_rules(key, needed, length) != text
+        }
     return needed
 
 
