@@ -44,7 +44,7 @@ def table(*headings: str) -> Table:
     """An empty table with these headings."""
     empty = Table(box=None, header_style="dim", padding=(0, 2, 0, 0), pad_edge=False)
     for heading in headings:
-        empty.add_column(heading, no_wrap=True)
+        empty.add_column(heading, no_wrap=not heading, overflow="fold")
     return empty
 
 
