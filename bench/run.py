@@ -110,29 +110,36 @@ def run_rounds(table: Sequence[Series], runs: int, minutes: float) -> None:
 
 def judge(table: Sequence[Series]) -> bool:
     """Holds every answer against the reference's on the same corpus; False when one is wrong."""
-    right = True
-    references: dict[tuple[Work, Path], Series] = {}
+    measured = {(series.work, series.corpus, series.engine): series for series in table}
     for series in table:
-        reference = references.setdefault((series.work, series.corpus), series)
-        if series.failure:
-            right &= not series.failure.startswith("failed")
-            continue
-        count = "pieces" if series.work.kind == "train" else "tokens"
-        answers = [(fact[count], fact["digest"]) for fact in series.facts]
-        expected = [(fact[count], fact["digest"]) for fact in reference.facts[:1]]
-        if len(set(answers)) > 1:
-            series.verdict, right = "**changes from run to run**", False
-        elif series is reference and series.engine.exact:
-            series.verdict = "reference"
-        elif reference.engine.exact and None not in answers[0] and answers[:1] == expected:
-            series.verdict = "equal"
-        elif not series.engine.exact:
-            series.verdict = f"{answers[0][0]:,} {count}: {series.engine.note}"
-        elif not expected:
-            series.verdict = "unchecked"
-        else:
-            series.verdict, right = "**WRONG**", False
-    return right
+        if not series.failure:
+            reference = series.work.reference(series.engine)
+            series.verdict = verdict(
+                series, measured.get((series.work, series.corpus, reference), series)
+            )
+    return not any(
+        series.failure.startswith("failed") or series.verdict.startswith("**") for series in table
+    )
+
+
+def verdict(series: Series, reference: Series) -> str:
+    """What the answers of one engine are; in bold when something is wrong."""
+    engine = series.engine
+    count = "pieces" if series.work.kind == "train" else "tokens"
+    answers = [(fact[count], fact["digest"]) for fact in series.facts]
+    expected = [(fact[count], fact["digest"]) for fact in reference.facts[:1]]
+    file = f" ({Path(engine.model).name})" if engine.model else ""
+    if len(set(answers)) > 1:
+        return "**changes from run to run**"
+    if series.model and max(series.numbers("threads")) > 1.2:
+        return "**more than one thread**"
+    if not engine.exact and (answers[:1] != expected or not reference.engine.exact):
+        return f"{answers[0][0]:,} {count}: {engine.note}"
+    if series is reference:
+        return f"reference{file}"
+    if not expected:
+        return "unchecked"
+    return f"equal{file}" if answers[:1] == expected else "**WRONG**"
 
 
 # --- telling
@@ -222,7 +229,7 @@ def markdown(table: Sequence[Series]) -> str:
 def write_csv(table: Sequence[Series], path: Path) -> None:
     """Every single measurement, for whoever wants to count differently."""
     times = ["seconds", "first", "warm", "load"]
-    keys = [*times, "idle_mib", "peak_mib", "pieces", "tokens", "digest"]
+    keys = [*times, "threads", "idle_mib", "peak_mib", "pieces", "tokens", "digest"]
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
@@ -257,7 +264,7 @@ def plan(works: Sequence[Work], options: argparse.Namespace) -> list[Series]:
         named = options.train_on if work.kind == "train" else options.encode_on
         for corpus in named or [DATA / "corpora" / f"{name}.txt" for name in work.corpora]:
             for engine in work.engines:
-                needed = engine is work.engines[0] and engine.exact
+                needed = engine.exact and engine is work.reference(engine)
                 if options.engines and not needed and engine.distribution not in options.engines:
                     continue
                 model = options.models / (engine.model or work.model) if work.model else None

@@ -59,8 +59,8 @@ class Engine:
 class Work:
     """Something to do with a few corpora; works of one name are chosen together.
 
-    The first engine is the reference, whose answer is the right one. If even that is not `exact`,
-    there is no right answer: every engine's note says what it learns.
+    The first engine that opens a file is its reference: its answer is the right one. If even that is
+    not `exact`, there is no right answer: every engine's note says what it learns.
 
     Args:
         name: what `--only` takes.
@@ -80,7 +80,11 @@ class Work:
     corpora: tuple[str, ...]
     size: int = 32_000
     model: str = ""
-    chars: int = 3_000_000
+    chars: int = 10_000_000
+
+    def reference(self, engine: Engine) -> Engine:
+        """The engine whose answer is the right one for the file that an engine opens."""
+        return next(other for other in self.engines if other.model == engine.model)
 
 
 # --- who trains
@@ -131,36 +135,15 @@ SENTENCEPIECE_ENCODERS = (
 T5 = "t5-small/tokenizer.json"
 T5_ENCODERS = (
     *SENTENCEPIECE_ENCODERS,
-    Engine(
-        "tokenizers",
-        "tokenizers",
-        "encode_tokenizers.py",
-        note="near-ties by sums of 64 bits",
-        model=T5,
-        passes=2,
-    ),
-    Engine(
-        "tokie",
-        "tokie",
-        "encode_tokie.py",
-        note="near-ties by sums of its own",
-        model=T5,
-    ),
+    Engine("tokenizers", "tokenizers", "encode_tokenizers.py", model=T5, passes=2),
+    Engine("tokie", "tokie", "encode_tokie.py", model=T5),
 )
 MISTRAL = "mistral-v1/tokenizer.json"
-ONE_SPACE = "adds no space before one"  # the file says so, where the .model adds one to any text
 MISTRAL_ENCODERS = (
     *SENTENCEPIECE_ENCODERS,
     Engine("gigatoken", "gigatoken", "encode_gigatoken.py"),
-    Engine(
-        "tokenizers",
-        "tokenizers",
-        "encode_tokenizers.py",
-        note=ONE_SPACE,
-        model=MISTRAL,
-        passes=2,
-    ),
-    Engine("tokie", "tokie", "encode_tokie.py", note=ONE_SPACE, model=MISTRAL),
+    Engine("tokenizers", "tokenizers", "encode_tokenizers.py", model=MISTRAL, passes=2),
+    Engine("tokie", "tokie", "encode_tokie.py", model=MISTRAL),
 )
 CASED_ENCODERS = (
     Engine("tokenizers", "tokenizers", "encode_tokenizers.py", ("lowercase=no",), passes=2),
@@ -187,7 +170,6 @@ WORKS = (
         CL100K_ENCODERS,
         ("en_docs", "code", "ko_nsmc", "zh_poetry"),
         model="cl100k_base/cl100k_base.tiktoken",
-        chars=10_000_000,
     ),
     Work(
         "encode-spbpe",

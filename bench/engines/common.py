@@ -46,17 +46,23 @@ def peak_mib() -> float:
 
 
 class Stopwatch:
-    """Times its block in wall seconds and takes the peak memory before and after it."""
+    """Times its block in wall seconds and takes the peak memory before and after it.
+
+    `busy` is the processor time of all threads, in seconds.
+    """
 
     seconds: float = 0.0
+    busy: float = 0.0
 
     def __enter__(self) -> Stopwatch:
         self.idle_mib = self.peak_mib = peak_mib()
+        self._busy = time.process_time()
         self._start = time.perf_counter()
         return self
 
     def __exit__(self, *_: object) -> None:
         self.seconds = time.perf_counter() - self._start
+        self.busy = time.process_time() - self._busy
         self.peak_mib = peak_mib()
 
 
@@ -175,6 +181,7 @@ def run_encoding(
         "load": loading,
         "first": seconds[0],
         "warm": statistics.median(seconds[1:]),
+        "threads": sum(watch.busy for watch in watches) / sum(seconds),  # 1 if one never waited
         "peak_mib": watches[-1].peak_mib,
     }
     print(json.dumps({**facts, "tokens": tokens, "digest": digest.hexdigest()}))
