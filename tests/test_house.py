@@ -42,12 +42,12 @@ PYTHON_ARROWS: dict[str, set[str]] = {
         "explain",
     },
     "learn": {
-        *("_core", "counts", "errors", "explain", "progress", "resize", "spec", "tokenizer"),
-        "training",
+        *("_core", "counts", "errors", "explain", "progress", "resize", "spec", "threads"),
+        *("tokenizer", "training"),
     },
     # what shows
     "explain": {"errors", "spec"},
-    "compression": {"errors", "explain", "learn", "spec"},
+    "compression": {"errors", "explain", "learn", "spec", "training"},
     "reference": set(),
     # faces
     # Only where a name is first asked for.
@@ -86,7 +86,8 @@ RUST_ARROWS: dict[str, set[str]] = {
     },
     "trace": {"error", "model", "normalize", "observe", "pipeline", "prepare"},
     "ways": {"error", "model", "pipeline", "symbols", "trace"},
-    "train": {"count", "error", "observe", "symbols"},
+    # Pieces of a Unigram model stay within one script.
+    "train": {"count", "error", "observe", "pretokenize", "symbols"},
 }
 
 

@@ -74,6 +74,11 @@ def report_training(watch: Stopwatch, merges: Iterable[Merge] | None, pieces: in
     print(json.dumps({**facts, "merges": digest, "pieces": pieces}))
 
 
+def write_pieces(path: str, pieces: Iterable[tuple[str, float]]) -> None:
+    """Writes pieces with their scores, as a list of pairs."""
+    Path(path).write_text(json.dumps(list(pieces)), encoding="utf-8")
+
+
 def byte_level_alphabet() -> dict[str, int]:
     """GPT-2's printable character for each byte, the other way round: character -> byte."""
     printable = [*range(33, 127), *range(161, 173), *range(174, 256)]

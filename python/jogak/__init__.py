@@ -55,9 +55,10 @@ if TYPE_CHECKING:
         Strip,
         StripMarks,
         UnicodeForm,
+        Unigram,
     )
     from jogak.tokenizer import Tokenizer, load
-    from jogak.training import TrainingLog
+    from jogak.training import TrainingLog, UnigramLog
 
 __all__ = [
     "BPE",
@@ -94,6 +95,8 @@ __all__ = [
     "TrainingInterrupted",
     "TrainingLog",
     "UnicodeForm",
+    "Unigram",
+    "UnigramLog",
     "UnsupportedFeature",
     "__version__",
     "compile_rules",
@@ -155,13 +158,17 @@ _HOMES = {
         "Strip",
         "StripMarks",
         "UnicodeForm",
+        "Unigram",
     ),
     "tokenizer": (
         "Tokenizer",
         "load",
     ),
     "learn": ("train",),
-    "training": ("TrainingLog",),
+    "training": (
+        "TrainingLog",
+        "UnigramLog",
+    ),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 

@@ -22,6 +22,7 @@ __all__ = [
     "normalize",
     "parse_rule_tsv",
     "train_bpe",
+    "train_unigram",
 ]
 
 __version__: str
@@ -81,6 +82,16 @@ def compile_charsmap(rules: list[tuple[str, str]]) -> bytes: ...
 def named_charsmap(name: str) -> bytes: ...
 def charsmap_rules(data: bytes, limit: int) -> list[tuple[str, str]] | None: ...
 def parse_rule_tsv(text: str) -> list[tuple[str, str]]: ...
+def train_unigram(
+    counts: Counts,
+    config: dict[str, Any],
+    other_pieces: list[str],
+    threads: int,
+    consume: bool = False,
+    progress: Callable[[int, int | None], object] | None = None,
+    trace: int = 0,
+    top: int = 20,
+) -> dict[str, Any]: ...
 def arrow_list(ids: NDArray[np.uint32], offsets: NDArray[np.int64]) -> tuple[object, object]: ...
 
 _Draw: TypeAlias = tuple[str, float, int] | None

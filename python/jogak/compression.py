@@ -95,10 +95,12 @@ def _merges(
     """The merges that the trainer makes when the whole text is its only word."""
     from jogak.learn import train
     from jogak.spec import BPE
+    from jogak.training import TrainingLog
 
     config = BPE(num_merges=max_steps, marker="none", ties=ties, min_pair_count=min_pair_count)
     log = train({text: 1}, config, pretokenizer="none", trace=True).training
-    return log.trace.merges if log is not None and log.trace is not None else ()
+    assert isinstance(log, TrainingLog)
+    return log.trace.merges if log.trace is not None else ()
 
 
 def _spare_letters(text: str) -> Iterator[str]:

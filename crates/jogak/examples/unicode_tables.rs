@@ -193,6 +193,24 @@ fn script_ranges() -> Result<String, Failure> {
     )?;
     write_rows(&mut out, rows.into_iter())?;
     writeln!(out, "];")?;
+    let mut inherited: Vec<(usize, usize)> = Vec::new();
+    for c in (0..scripts.len()).filter(|&c| scripts[c] == Some("Inherited")) {
+        match inherited.last_mut() {
+            Some((_, last)) if *last + 1 == c => *last = c,
+            _ => inherited.push((c, c)),
+        }
+    }
+    writeln!(
+        out,
+        "\n/// (first, last) code points that take the script of what they stand behind."
+    )?;
+    writeln!(
+        out,
+        "#[rustfmt::skip]\npub(super) static INHERITED: [(u32, u32); {}] = [",
+        inherited.len()
+    )?;
+    write_rows(&mut out, inherited.iter().map(|(a, b)| format!("(0x{a:04X}, 0x{b:04X}),")))?;
+    writeln!(out, "];")?;
     Ok(out)
 }
 

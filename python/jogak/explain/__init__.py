@@ -20,6 +20,13 @@ from jogak.explain.data import (
     TrainingTrace,
     WordTrace,
 )
+from jogak.explain.unigram import (
+    EstimatedPiece,
+    Estimation,
+    PrunedPiece,
+    Pruning,
+    UnigramTrainingTrace,
+)
 
 __all__ = [
     "Candidate",
@@ -27,11 +34,16 @@ __all__ = [
     "CompressionStep",
     "DictionaryEntry",
     "EncodingTrace",
+    "EstimatedPiece",
+    "Estimation",
     "MatchStep",
     "MergeTrace",
     "PairStep",
+    "PrunedPiece",
+    "Pruning",
     "RankedPair",
     "Stretch",
     "TrainingTrace",
+    "UnigramTrainingTrace",
     "WordTrace",
 ]

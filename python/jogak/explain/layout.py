@@ -28,6 +28,8 @@ from jogak.explain.data import (
 from jogak.explain.lattice import LatticeTrace
 from jogak.explain.lattice_layout import lattice_blocks
 from jogak.explain.symbols import Draw, drawing, visible
+from jogak.explain.unigram import UnigramTrainingTrace
+from jogak.explain.unigram_layout import training_section
 
 __all__ = ["layout"]
 
@@ -469,6 +471,7 @@ def _highlighted(text: str, letter: str) -> Cell:
 
 _LAYOUTS: dict[type[Trace], Callable[[Any], Section]] = {
     TrainingTrace: _training,
+    UnigramTrainingTrace: training_section,
     MergeTrace: _merge,
     EncodingTrace: _encoding,
     WordTrace: _encoded_word,

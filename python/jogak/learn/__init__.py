@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from jogak.counts import Counts, count
 from jogak.errors import ConfigError
-from jogak.learn import bpe
+from jogak.learn import bpe, unigram
 from jogak.learn.job import Job, SpecialTokens, special_ids
 from jogak.progress import Progress, reporting
 from jogak.spec import (
@@ -22,9 +22,11 @@ from jogak.spec import (
     NormalizerLike,
     Pretokenizer,
     PretokenizerLike,
+    Unigram,
     resolve_normalizer,
     resolve_pretokenizer,
 )
+from jogak.threads import resolve_threads
 from jogak.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -44,7 +46,7 @@ class _Family(Protocol):
 
 
 #: Config -> the module that learns by it.
-_FAMILIES: Mapping[type[Config], _Family] = {BPE: bpe}
+_FAMILIES: Mapping[type[Config], _Family] = {BPE: bpe, Unigram: unigram}
 
 
 def train(
@@ -64,19 +66,20 @@ def train(
     Args:
         corpus: files, folders, globs, ``"-"`` for standard input, an iterable of texts, an inventory
             ``{word: count}``, or `Counts`; see `jogak.count`.
-        model: how to learn; `BPE` with its defaults if left out.
+        model: how to learn: a `BPE` or a `Unigram`; `BPE` with its defaults if left out.
         normalizer: how text is rewritten first: a name such as ``"nmt_nfkc"``, an object such as
             `Replace`, or a list of these; see `resolve_normalizer`. None takes what the counts were
             made with, else none.
         pretokenizer: how text is cut into words: a name, a `Split`, `Digits`, or a list of these.
             None takes what the counts were made with, else ``"o200k"`` for byte-level,
-            ``"metaspace"`` for a prefix marker, ``"whitespace"`` for all others.
+            ``"metaspace"`` for a prefix marker and for Unigram, ``"whitespace"`` for all others.
         special_tokens: texts, which get the first ids, or a dict text -> chosen id. Ordinary text
             never becomes one.
-        num_threads: threads for counting; the result does not depend on it.
+        num_threads: threads for counting and for Unigram; the result does not depend on it.
         progress: True for a bar, or a callable ``(stage, done, total)``.
         trace: True to keep how each merge came about (`TrainingLog.trace`), or how many of the first
-            merges. Every traced merge reads the whole inventory: for small corpora.
+            merges. Every traced merge reads the whole inventory: for small corpora. For Unigram,
+            rounds rather than merges (`UnigramLog.trace`), which cost little.
         reading: how to read the corpus: ``field``, ``column``, ``documents``, ``separator``,
             ``newline``, ``errors``, ``min_word_length``; see `jogak.count`.
 
@@ -107,7 +110,8 @@ def train(
         counts, stages = _counted(corpus, config, rules, pretokenizer, num_threads, report, reading)
         consume = counts is not corpus  # nobody else has a use for them
         rules = counts.normalizer if rules is None else rules
-        job = Job(counts, config, stages, specials, report, limit, consume, rules)
+        threads = resolve_threads(num_threads)
+        job = Job(counts, config, stages, specials, report, limit, consume, rules, threads)
         return family.learn(job)
 
 

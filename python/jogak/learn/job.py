@@ -31,6 +31,7 @@ class Job(Generic[C]):
         trace: how many steps are traced, 0 for none.
         normalizer: what rewrote the text before it was cut.
         consume: whether the words may be taken out of ``counts``, so that their memory is free.
+        threads: how many threads may work; no result depends on it.
     """
 
     counts: Counts
@@ -41,6 +42,7 @@ class Job(Generic[C]):
     trace: int
     consume: bool
     normalizer: tuple[Normalizer, ...] = ()
+    threads: int = 1
 
     @property
     def marked(self) -> bool:

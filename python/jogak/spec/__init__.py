@@ -47,6 +47,7 @@ from jogak.spec.pretokenizers import (
 )
 from jogak.spec.scored_bpe import ScoredBPEModel
 from jogak.spec.unigram import Precision, UnigramModel
+from jogak.spec.unigram_config import SeedRule, Unigram
 
 __all__ = [
     "BPE",
@@ -73,6 +74,7 @@ __all__ = [
     "Replace",
     "RuleSet",
     "ScoredBPEModel",
+    "SeedRule",
     "Spec",
     "Split",
     "Strategy",
@@ -80,6 +82,7 @@ __all__ = [
     "StripMarks",
     "Ties",
     "UnicodeForm",
+    "Unigram",
     "UnigramModel",
     "normalizer_from_dict",
     "pretokenizer_from_dict",
@@ -88,7 +91,7 @@ __all__ = [
 ]
 
 #: How to train: one config for each family.
-Config: TypeAlias = BPE
+Config: TypeAlias = BPE | Unigram
 #: What came out of it: one model for each family.
 Model: TypeAlias = BPEModel | UnigramModel
 

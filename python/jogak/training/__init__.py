@@ -15,10 +15,19 @@ from typing import Any, TypeAlias
 from jogak.errors import ConfigError
 from jogak.training.bpe import MergeStep, StopReason, TrainingLog
 from jogak.training.checks import shown
+from jogak.training.unigram import UnigramLog, UnigramRound
 
-__all__ = ["Log", "MergeStep", "StopReason", "TrainingLog", "log_from_dict"]
+__all__ = [
+    "Log",
+    "MergeStep",
+    "StopReason",
+    "TrainingLog",
+    "UnigramLog",
+    "UnigramRound",
+    "log_from_dict",
+]
 
-Log: TypeAlias = TrainingLog
+Log: TypeAlias = TrainingLog | UnigramLog
 
 
 def log_from_dict(data: Mapping[str, Any]) -> Log:
@@ -31,4 +40,6 @@ def log_from_dict(data: Mapping[str, Any]) -> Log:
     family = config.get("type") if isinstance(config, Mapping) else None
     if family in (None, "bpe"):
         return TrainingLog.from_dict(data)
-    raise ConfigError(f"config.type is {shown(family)}; expected 'bpe'")
+    if family == "unigram":
+        return UnigramLog.from_dict(data)
+    raise ConfigError(f"config.type is {shown(family)}; expected 'bpe' or 'unigram'")

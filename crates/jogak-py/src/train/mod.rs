@@ -1,6 +1,7 @@
 //! Training, for Python: one file for each family.
 
 mod bpe;
+mod unigram;
 
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -8,6 +9,7 @@ use std::time::{Duration, Instant};
 use pyo3::prelude::*;
 
 pub(crate) use bpe::train_bpe;
+pub(crate) use unigram::train_unigram;
 
 /// How often Python is asked for signals and told of progress.
 const TICK: Duration = Duration::from_millis(80);

@@ -202,6 +202,16 @@ impl Counts {
         self.tables.iter().flat_map(Table::iter).map(|entry| (entry.word, entry.count))
     }
 
+    /// The words in parts, as [`Counts::iter`] without an order that means anything: so that several
+    /// threads can read them at a time.
+    #[must_use]
+    pub fn parts(&self) -> Vec<impl Iterator<Item = (&[u8], u64)> + Clone + Send + Sync> {
+        self.tables
+            .iter()
+            .map(|table| table.iter().map(|entry| (entry.word, entry.count)))
+            .collect()
+    }
+
     /// Takes the counts apart, for a trainer that brings the words into an order of its own: part by
     /// part, each freed when it is dropped. Sizes for allocation come from [`Counts::iter`] before.
     pub fn into_parts(self) -> impl Iterator<Item = Part> {

@@ -118,7 +118,7 @@ impl Table {
     }
 
     /// All words, in order of arrival.
-    pub(super) fn iter(&self) -> impl Iterator<Item = Entry<'_>> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = Entry<'_>> + Clone {
         let mut at = 1;
         std::iter::from_fn(move || {
             if at >= self.arena.len() {

@@ -33,6 +33,7 @@ mod spaces;
 mod tables;
 
 pub use scheme::{Matches, Scheme};
+pub use script::Script;
 pub use spaces::{Dummy, Metaspace};
 
 pub(crate) use regex::Finder;

@@ -1,7 +1,40 @@
 //! Words of one script (Latin, Han, Hangul, ...). The rule is written at [`super::Scheme::Script`].
 
 use super::classes::code_point_at;
-use super::script_ranges::SCRIPT_RANGES;
+use super::script_ranges::{INHERITED, SCRIPT_RANGES};
+
+/// What script a character is written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Script {
+    /// A script, by its number in the table of this crate; Japanese kana count as Han.
+    Of(u8),
+    /// Used with many scripts (digits, punctuation), or not assigned.
+    Common,
+    /// Takes the script of the character it stands behind (combining marks).
+    Inherited,
+}
+
+impl Script {
+    /// The script of `character`.
+    ///
+    /// ```
+    /// use jogak::pretokenize::Script;
+    /// assert_eq!(Script::of('あ'), Script::of('漢'));
+    /// assert_eq!((Script::of('7'), Script::of('\u{301}')), (Script::Common, Script::Inherited));
+    /// ```
+    #[must_use]
+    pub fn of(character: char) -> Self {
+        let code_point = u32::from(character);
+        let after = INHERITED.partition_point(|range| range.1 < code_point);
+        match Stretch::of(code_point).script {
+            NO_SCRIPT if INHERITED.get(after).is_some_and(|range| range.0 <= code_point) => {
+                Script::Inherited
+            }
+            NO_SCRIPT => Script::Common,
+            script => Script::Of(script),
+        }
+    }
+}
 
 /// What has no script of its own.
 const NO_SCRIPT: u8 = u8::MAX;

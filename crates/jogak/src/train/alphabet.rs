@@ -107,7 +107,7 @@ impl Alphabet {
 
 impl AlphabetLimit {
     /// The characters that are kept, most frequent first.
-    fn apply(self, mut counts: Vec<(char, u128)>) -> Vec<char> {
+    pub(super) fn apply(self, mut counts: Vec<(char, u128)>) -> Vec<char> {
         counts.sort_unstable_by_key(|&(character, count)| (std::cmp::Reverse(count), character));
         let keep = match self {
             AlphabetLimit::All => counts.len(),

@@ -8,11 +8,14 @@ mod arena;
 pub mod bpe;
 mod learner;
 mod pairs;
+mod parallel;
 mod queue;
 pub mod ties;
+pub mod unigram;
 mod view;
 
 pub use alphabet::{Alphabet, AlphabetLimit};
 pub use bpe::{BpeConfig, BpeTrained, Corpus, Merge, Stop};
 pub use ties::Ties;
+pub use unigram::{UnigramConfig, UnigramCorpus, UnigramTrained};
 pub use view::{TrainObserver, View};

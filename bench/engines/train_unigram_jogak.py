@@ -1,0 +1,24 @@
+"""Trains a Unigram model with jogak: `python train_unigram_jogak.py CORPUS VOCAB_SIZE [PIECES]`.
+
+PIECES is a file to write the learned pieces to, for `bench/unigram_quality.py`.
+"""
+
+import sys
+
+import jogak
+from common import Stopwatch, report_training, write_pieces
+
+corpus, vocab_size = sys.argv[1], int(sys.argv[2])
+specials = ["<unk>", "<s>", "</s>"]
+with Stopwatch() as watch:
+    tokenizer = jogak.train(
+        corpus,
+        jogak.Unigram(vocab_size=vocab_size),
+        special_tokens=specials,
+        newline="drop",  # SentencePiece knows lines without their ends
+    )
+model = tokenizer.spec.model
+pairs = zip(model.pieces, model.scores, strict=True)
+if len(sys.argv) > 3:
+    write_pieces(sys.argv[3], [(piece, score) for piece, score in pairs if piece not in specials])
+report_training(watch, None, len(tokenizer))

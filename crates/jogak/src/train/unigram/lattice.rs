@@ -1,0 +1,279 @@
+//! All ways to cut many texts into pieces, as a flat stream over the tree of their prefixes.
+//!
+//! Sorted texts share their beginnings with their neighbours, and what can be said about a beginning
+//! is said once. A stream is the tree in depth-first order, one record for each node:
+//!
+//! ```text
+//! u32   bits 0-6   how many pieces end here          E
+//!       bit  7     whether a text ends here
+//!       bits 8-    how many nodes to leave, deepest first, before this one is entered
+//! u32 x E          the pieces, longest first: id << 6 | length - 1
+//! ```
+//!
+//! A node at depth d stands behind d characters; a piece of length n that ends here starts at the
+//! node n levels up. Every node can be reached, because every character is a piece.
+//!
+//! Rule: streams change by taking pieces away, never otherwise. How texts fall into blocks depends on
+//! the texts alone, and every block is walked by one thread from front to back, so no answer depends
+//! on the threads.
+
+use super::seed::{NONE, Seeds};
+use crate::train::parallel::share;
+
+/// Texts per block, at most.
+pub(super) const BLOCK: usize = 1024;
+/// Texts with more characters than this have a block of their own, for which another arithmetic is
+/// used; see [`super::expect`].
+pub(super) const SHORT: usize = 20;
+/// Pieces may have this many characters, so that the length fits into the bits for it.
+pub(super) const LONGEST_PIECE: usize = 64;
+/// Ids must be below this, to fit into the bits for them.
+pub(super) const MOST_PIECES: usize = 1 << 26;
+
+const PIECES: u32 = 0x7f;
+const ENDS: u32 = 0x80;
+
+/// One node of a stream.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Node {
+    /// How many nodes to leave before this one is entered.
+    pub(super) leave: usize,
+    /// Whether a text ends here.
+    pub(super) ends: bool,
+    /// Where its pieces are in the stream.
+    pub(super) from: usize,
+    /// How many there are.
+    pub(super) pieces: usize,
+}
+
+impl Node {
+    /// The node whose record starts at `at`.
+    #[inline(always)]
+    pub(super) fn read(stream: &[u32], at: usize) -> Self {
+        let head = stream[at];
+        let pieces = (head & PIECES) as usize;
+        Self { leave: (head >> 8) as usize, ends: head & ENDS != 0, from: at + 1, pieces }
+    }
+
+    /// Where the next record starts.
+    #[inline(always)]
+    pub(super) fn next(self) -> usize {
+        self.from + self.pieces
+    }
+
+    fn head(leave: usize, ends: bool, pieces: usize) -> u32 {
+        (leave as u32) << 8 | if ends { ENDS } else { 0 } | pieces as u32
+    }
+}
+
+/// The id of a piece in a stream.
+#[inline(always)]
+pub(super) fn id(piece: u32) -> usize {
+    (piece >> 6) as usize
+}
+
+/// The length of a piece in a stream.
+#[inline(always)]
+pub(super) fn length(piece: u32) -> usize {
+    (piece & 63) as usize + 1
+}
+
+/// Some texts, in order.
+#[derive(Debug)]
+pub(super) struct Block<T> {
+    pub(super) stream: Vec<u32>,
+    /// What belongs to each text: its count, or its id.
+    pub(super) ends: Vec<T>,
+    /// Depth of the deepest node.
+    pub(super) depth: usize,
+}
+
+/// Texts in blocks.
+#[derive(Debug)]
+pub(super) struct Lattice<T> {
+    pub(super) blocks: Vec<Block<T>>,
+}
+
+impl<T: Copy + Send + Sync> Lattice<T> {
+    /// The lattices of texts, given as (where it stands in `text`, length, what belongs to it),
+    /// sorted by their characters.
+    pub(super) fn new(
+        texts: &[(u32, u32, T)],
+        text: &[u32],
+        seeds: &Seeds,
+        longest: usize,
+        threads: usize,
+    ) -> Self {
+        let (short, long): (Vec<_>, Vec<_>) =
+            texts.iter().copied().partition(|(_, length, _)| *length as usize <= SHORT);
+        let jobs: Vec<&[(u32, u32, T)]> = short.chunks(BLOCK).chain(long.chunks(1)).collect();
+        let built = share(
+            threads,
+            jobs.iter().enumerate(),
+            || (Builder::new(text, seeds, longest), Vec::new()),
+            |(builder, done), (number, job)| done.push((number, builder.block(job))),
+        );
+        let mut blocks: Vec<_> = built.into_iter().flat_map(|(_, done)| done).collect();
+        blocks.sort_unstable_by_key(|(number, _)| *number);
+        Self { blocks: blocks.into_iter().map(|(_, block)| block).collect() }
+    }
+
+    /// Gives every piece its new id, and takes away those that have none ([`NONE`]). A text goes
+    /// where `text` says so, with all that only it needs.
+    pub(super) fn renumber(
+        &mut self,
+        ids: &[u32],
+        threads: usize,
+        text: impl Fn(T) -> Option<T> + Sync,
+    ) {
+        share(threads, self.blocks.iter_mut(), Vec::new, |open, block| {
+            block.renumber(ids, &text, open);
+        });
+    }
+}
+
+impl<T: Copy> Block<T> {
+    fn renumber(&mut self, ids: &[u32], text: impl Fn(T) -> Option<T>, open: &mut Vec<Open>) {
+        let stream = &mut self.stream;
+        let (mut at, mut to) = (0, 0);
+        let mut kept = 0;
+        let mut next_end = 0;
+        // How many nodes the record that is written next has to leave.
+        let mut leave = 0;
+        open.clear();
+        while at < stream.len() {
+            let node = Node::read(stream, at);
+            at = node.next();
+            for _ in 0..node.leave {
+                close(open, &mut to, &mut leave);
+            }
+            let mut ends = false;
+            if node.ends {
+                if let Some(value) = text(self.ends[next_end]) {
+                    self.ends[kept] = value;
+                    kept += 1;
+                    ends = true;
+                }
+                next_end += 1;
+            }
+            open.push(Open { start: to, leave, needed: ends });
+            let head = to;
+            to += 1;
+            for place in node.from..at {
+                let piece = stream[place];
+                let new = ids[id(piece)];
+                if new != NONE {
+                    stream[to] = new << 6 | piece & 63;
+                    to += 1;
+                }
+            }
+            stream[head] = Node::head(leave, ends, to - head - 1);
+            leave = 0;
+        }
+        while !open.is_empty() {
+            close(open, &mut to, &mut leave);
+        }
+        stream.truncate(to);
+        if stream.capacity() > to + to / 2 + 64 {
+            stream.shrink_to_fit();
+        }
+        self.ends.truncate(kept);
+    }
+}
+
+/// A node on the way to the place where a walk is.
+#[derive(Debug, Clone, Copy)]
+struct Open {
+    /// Where its record starts.
+    start: usize,
+    /// How many nodes its record leaves.
+    leave: usize,
+    /// Whether a text ends at it or below.
+    needed: bool,
+}
+
+/// Leaves the deepest open node. If nothing needs it, its record is taken back.
+fn close(open: &mut Vec<Open>, to: &mut usize, leave: &mut usize) {
+    let Some(node) = open.pop() else { return };
+    if node.needed {
+        if let Some(above) = open.last_mut() {
+            above.needed = true;
+        }
+        *leave += 1;
+    } else {
+        *to = node.start;
+        *leave = node.leave;
+    }
+}
+
+/// Writes blocks.
+struct Builder<'s> {
+    text: &'s [u32],
+    seeds: &'s Seeds,
+    longest: usize,
+    /// For each of the last places, modulo the size: the pieces that start there and have not ended,
+    /// shortest last.
+    started: Vec<Vec<u32>>,
+    stream: Vec<u32>,
+}
+
+impl<'s> Builder<'s> {
+    fn new(text: &'s [u32], seeds: &'s Seeds, longest: usize) -> Self {
+        let started = vec![Vec::new(); longest.next_power_of_two()];
+        Self { text, seeds, longest, started, stream: Vec::new() }
+    }
+
+    fn block<T: Copy>(&mut self, texts: &[(u32, u32, T)]) -> Block<T> {
+        self.stream.clear();
+        let mut before: &[u32] = &[];
+        let mut depth = 0;
+        for &(at, length, _) in texts {
+            let at = at as usize;
+            let here = &self.text[at..at + length as usize];
+            let common = here.iter().zip(before).take_while(|(a, b)| a == b).count();
+            self.nodes(at, here.len(), common, before.len() - common);
+            depth = depth.max(here.len());
+            before = here;
+        }
+        let ends = texts.iter().map(|(_, _, value)| *value).collect();
+        Block { stream: self.stream.to_vec(), ends, depth }
+    }
+
+    /// Writes the nodes of a text from depth `common` + 1 on, after leaving `leave` nodes.
+    fn nodes(&mut self, at: usize, length: usize, common: usize, mut leave: usize) {
+        let mask = self.started.len() - 1;
+        for start in common.saturating_sub(self.longest - 1)..common {
+            self.start(at, start, common);
+        }
+        for depth in common + 1..=length {
+            self.start(at, depth - 1, depth - 1);
+            let head = self.stream.len();
+            self.stream.push(0);
+            // Longest first.
+            for start in depth.saturating_sub(self.longest)..depth {
+                let pieces = &mut self.started[start & mask];
+                if let Some(&piece) = pieces.last()
+                    && usize::from(self.seeds.length[piece as usize]) == depth - start
+                {
+                    pieces.pop();
+                    self.stream.push(piece << 6 | (depth - start - 1) as u32);
+                }
+            }
+            let pieces = self.stream.len() - head - 1;
+            self.stream[head] = Node::head(leave, depth == length, pieces);
+            leave = 0;
+        }
+    }
+
+    /// Notes the pieces that start behind `start` characters and end behind more than `passed`.
+    fn start(&mut self, at: usize, start: usize, passed: usize) {
+        let mask = self.started.len() - 1;
+        let pieces = &mut self.started[start & mask];
+        pieces.clear();
+        let mut piece = self.seeds.deepest[at + start];
+        while piece != NONE && start + usize::from(self.seeds.length[piece as usize]) > passed {
+            pieces.push(piece);
+            piece = self.seeds.parent[piece as usize];
+        }
+    }
+}

@@ -1,0 +1,298 @@
+//! The first pieces: all characters, and the substrings of highest count times length.
+//!
+//! A substring is a candidate if it occurs at least twice and its occurrences do not all go on with
+//! the same character: a longer substring would be as frequent. What counts as going on is
+//! [`SeedRule`](super::SeedRule).
+//!
+//! In the sorted suffixes the occurrences of a substring stand together, and those that go on in more
+//! than one way are the inner nodes of the suffix tree: one sweep with a stack meets them all
+//! (Abouelhoda, Kurtz & Ohlebusch 2004).
+
+use rustc_hash::FxHashSet;
+
+use super::UnigramConfig;
+use super::chunks::{Chunks, END, MARKS, Uncut};
+use super::suffix::{Ends, Suffixes};
+use crate::train::parallel::share;
+
+/// No piece.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// The first pieces, sorted by their text, and where they stand in the chunks.
+#[derive(Debug)]
+pub(super) struct Seeds {
+    /// Where in the text of the chunks each piece stands.
+    pub(super) at: Vec<u32>,
+    /// Characters of each piece.
+    pub(super) length: Vec<u8>,
+    /// Count times length.
+    pub(super) score: Vec<u64>,
+    /// For every place of the text the longest piece that stands there, or [`NONE`].
+    pub(super) deepest: Vec<u32>,
+    /// For every piece the longest other piece that it starts with, or [`NONE`].
+    pub(super) parent: Vec<u32>,
+}
+
+/// A stretch of suffixes with a common beginning.
+#[derive(Debug, Clone, Copy)]
+struct Candidate {
+    score: u64,
+    left: u32,
+    right: u32,
+    length: u32,
+}
+
+/// Which substrings may be pieces.
+#[derive(Debug)]
+struct Filter<'c> {
+    config: &'c UnigramConfig,
+    /// The numbers of `▁` and the space, if they are in the alphabet.
+    marks: Vec<u32>,
+    /// Texts that are pieces of another kind, and their lengths as a set of bits.
+    taken: FxHashSet<Vec<u32>>,
+    lengths: u64,
+}
+
+impl<'c> Filter<'c> {
+    fn new(alphabet: &[char], config: &'c UnigramConfig) -> Self {
+        let number = |character| alphabet.binary_search(&character).ok().map(|i| i as u32 + 1);
+        let mut taken = FxHashSet::default();
+        let mut lengths = 0;
+        for text in config.other_pieces.iter().chain(&config.user_defined) {
+            let numbers: Option<Vec<u32>> = text.chars().map(number).collect();
+            if let Some(numbers) = numbers.filter(|numbers| numbers.len() < 64) {
+                lengths |= 1 << numbers.len();
+                taken.insert(numbers);
+            }
+        }
+        Self { config, marks: MARKS.into_iter().filter_map(number).collect(), taken, lengths }
+    }
+
+    fn allows(&self, piece: &[u32]) -> bool {
+        (self.lengths >> piece.len() & 1 == 0 || !self.taken.contains(piece))
+            && (self.marks.is_empty() || self.marks_allowed(piece))
+    }
+
+    /// A `▁` stands at the front of a piece only, or, where pieces may cross words, not alone at the
+    /// back; for suffixes the other way round.
+    fn marks_allowed(&self, piece: &[u32]) -> bool {
+        let config = self.config;
+        let marked = |part: &[u32]| part.iter().any(|number| self.marks.contains(number));
+        let only = piece.iter().all(|number| self.marks.contains(number));
+        if config.allow_whitespace_only_pieces && only {
+            return true;
+        }
+        let (loose, strict) = if config.treat_whitespace_as_suffix {
+            (&piece[..1], &piece[..piece.len() - 1])
+        } else {
+            (&piece[piece.len() - 1..], &piece[1..])
+        };
+        !marked(if config.split_by_whitespace { strict } else { loose })
+    }
+}
+
+/// Chooses the first pieces.
+pub(super) fn seeds(chunks: &Chunks, config: &UnigramConfig) -> Seeds {
+    let alphabet = chunks.alphabet.len();
+    let suffixes = Suffixes::new(
+        &chunks.text,
+        alphabet,
+        config.max_piece_length,
+        Ends::Differ,
+        config.threads,
+    );
+    let mut owner = Vec::with_capacity(chunks.text.len());
+    for (chunk, pair) in (0u32..).zip(chunks.starts.windows(2)) {
+        owner.resize(pair[1] as usize, chunk);
+    }
+    let weight = |at: u32| chunks.counts[owner[at as usize] as usize];
+    let filter = Filter::new(&chunks.alphabet, config);
+    let mut chosen = if let Some(uncut) = &chunks.uncut {
+        beyond_chunks(uncut, chunks, &suffixes, &filter)
+    } else {
+        let sweep = Sweep { text: &chunks.text, suffixes: &suffixes, weight, config };
+        sweep.best(alphabet, Ends::Differ, |_, piece| filter.allows(piece))
+    };
+    for bucket in suffixes.buckets.windows(2).filter(|bucket| bucket[0] < bucket[1]) {
+        let score = suffixes.order[bucket[0]..bucket[1]].iter().map(|&at| weight(at)).sum();
+        let (left, right) = (bucket[0] as u32, bucket[1] as u32);
+        chosen.push(Candidate { score, left, right, length: 1 });
+    }
+    chosen.sort_unstable_by_key(|candidate| (candidate.left, candidate.length));
+    connect(&suffixes, &chosen, chunks.text.len())
+}
+
+/// The candidates by [`super::SeedRule::SentencePiece`], as stretches of the suffixes of chunks.
+fn beyond_chunks(
+    uncut: &Uncut,
+    chunks: &Chunks,
+    suffixes: &Suffixes,
+    filter: &Filter<'_>,
+) -> Vec<Candidate> {
+    let config = filter.config;
+    let alphabet = chunks.alphabet.len();
+    let longest = config.max_piece_length;
+    let of_words = Suffixes::new(&uncut.text, alphabet + 1, longest, Ends::Alike, config.threads);
+    let weight = |at: u32| {
+        let after = uncut.words.partition_point(|(start, _)| *start <= at);
+        uncut.words[after - 1].1
+    };
+    let sweep = Sweep { text: &uncut.text, suffixes: &of_words, weight, config };
+    let mut chosen = sweep.best(alphabet, Ends::Alike, |at, piece| {
+        usize::from(uncut.left[at]) >= piece.len() && filter.allows(piece)
+    });
+    let jobs = chosen.chunks_mut(1024);
+    share(
+        config.threads,
+        jobs,
+        || (),
+        |(), candidates| {
+            for candidate in candidates {
+                let at = of_words.order[candidate.left as usize] as usize;
+                let length = candidate.length as usize;
+                let piece = &uncut.text[at..at + length];
+                let bucket = piece[0] as usize;
+                let first = suffixes.buckets[bucket];
+                let suffixes = &suffixes.order[first..suffixes.buckets[bucket + 1]];
+                // A suffix may be shorter; then the END or the next chunk is compared, after the END.
+                let start = |at: u32| {
+                    let suffix = &chunks.text[at as usize..];
+                    &suffix[..length.min(suffix.len())]
+                };
+                let left = suffixes.partition_point(|&at| start(at) < piece);
+                let size = suffixes[left..].partition_point(|&at| start(at) == piece);
+                candidate.left = (first + left) as u32;
+                candidate.right = (first + left + size) as u32;
+            }
+        },
+    );
+    chosen.retain(|candidate| candidate.left < candidate.right);
+    chosen
+}
+
+/// Finds out which piece stands where.
+fn connect(suffixes: &Suffixes, chosen: &[Candidate], text: usize) -> Seeds {
+    let mut deepest = vec![NONE; text];
+    let mut parent = vec![NONE; chosen.len()];
+    let mut open: Vec<u32> = Vec::new();
+    let mut next = 0;
+    for (&at, rank) in suffixes.order.iter().zip(0u32..) {
+        while open.last().is_some_and(|&piece| chosen[piece as usize].right <= rank) {
+            open.pop();
+        }
+        while chosen.get(next).is_some_and(|candidate| candidate.left == rank) {
+            parent[next] = open.last().copied().unwrap_or(NONE);
+            open.push(next as u32);
+            next += 1;
+        }
+        deepest[at as usize] = open.last().copied().unwrap_or(NONE);
+    }
+    Seeds {
+        at: chosen.iter().map(|candidate| suffixes.order[candidate.left as usize]).collect(),
+        length: chosen.iter().map(|candidate| candidate.length as u8).collect(),
+        score: chosen.iter().map(|candidate| candidate.score).collect(),
+        deepest,
+        parent,
+    }
+}
+
+/// Meets all candidates.
+struct Sweep<'s, W> {
+    text: &'s [u32],
+    suffixes: &'s Suffixes,
+    /// How often the text around a place occurs.
+    weight: W,
+    config: &'s UnigramConfig,
+}
+
+impl<W: Fn(u32) -> u64 + Sync> Sweep<'_, W> {
+    /// The candidates of highest score; ties go to the text that sorts first.
+    fn best(
+        &self,
+        alphabet: usize,
+        ends: Ends,
+        allows: impl Fn(usize, &[u32]) -> bool + Sync,
+    ) -> Vec<Candidate> {
+        let size = self.config.seed_size;
+        let buckets = &self.suffixes.buckets;
+        let mut jobs: Vec<(usize, usize)> =
+            (1..=alphabet).map(|c| (buckets[c], buckets[c + 1])).filter(|(l, r)| l < r).collect();
+        jobs.sort_by_key(|(left, right)| std::cmp::Reverse(right - left));
+        let found =
+            share(self.config.threads, jobs.into_iter(), Vec::new, |found, (left, right)| {
+                self.bucket(left, right, ends, |candidate| {
+                    let at = self.suffixes.order[candidate.left as usize] as usize;
+                    if allows(at, &self.text[at..at + candidate.length as usize]) {
+                        found.push(candidate);
+                        if found.len() >= size.saturating_mul(2).max(1024) {
+                            trim(found, size);
+                        }
+                    }
+                });
+                trim(found, size);
+            });
+        let mut found = found.concat();
+        trim(&mut found, size);
+        found
+    }
+
+    /// The candidates among the suffixes of one first character.
+    fn bucket(&self, first: usize, last: usize, ends: Ends, mut emit: impl FnMut(Candidate)) {
+        let longest = self.config.max_piece_length;
+        let mut emit = |left: usize, right: usize, length: usize, count: u64| {
+            if count >= 2 && (2..=longest).contains(&length) {
+                let score = count * length as u64;
+                let (left, right, length) = (left as u32, right as u32, length as u32);
+                emit(Candidate { score, left, right, length });
+            }
+        };
+        let shared = |rank: usize| {
+            if first < rank && rank < last { usize::from(self.suffixes.shared[rank]) } else { 0 }
+        };
+        // (length of the common beginning, first suffix that has it, count before that suffix).
+        let mut open: Vec<(usize, usize, u64)> = Vec::new();
+        let mut count = 0;
+        for rank in first..=last {
+            let common = shared(rank);
+            let (mut left, mut before) = (rank, count);
+            while let Some(&(length, from, count_before)) = open.last()
+                && length > common
+            {
+                open.pop();
+                emit(from, rank, length, count - count_before);
+                (left, before) = (from, count_before);
+            }
+            if rank == last {
+                break;
+            }
+            if common > 0 && open.last().is_none_or(|(length, ..)| *length < common) {
+                open.push((common, left, before));
+            }
+            let at = self.suffixes.order[rank];
+            let weight = (self.weight)(at);
+            let next = shared(rank + 1);
+            if ends == Ends::Differ && weight >= 2 {
+                // A tail that stands nowhere else, but whose chunk occurs more than once.
+                let tail = &self.text[at as usize..];
+                let length = tail.iter().take(longest + 1).take_while(|&&c| c != END).count();
+                if length > common.max(next) {
+                    emit(rank, rank + 1, length, weight);
+                }
+            }
+            if next > common {
+                open.push((next, rank, count));
+            }
+            count += weight;
+        }
+    }
+}
+
+/// Keeps the best `size` candidates, in no order.
+fn trim(found: &mut Vec<Candidate>, size: usize) {
+    if found.len() > size {
+        found.select_nth_unstable_by_key(size, |candidate| {
+            (std::cmp::Reverse(candidate.score), candidate.left, candidate.length)
+        });
+        found.truncate(size);
+    }
+}
