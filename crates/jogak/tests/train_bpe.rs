@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 
 use jogak::observe::Silent;
 use jogak::symbols::Marker;
-use jogak::train::{
+use jogak::train::{PieceRules, 
     AlphabetLimit, BpeConfig, BpeTrained, Corpus, Merge, Stop, Ties, TrainObserver, View,
 };
 
@@ -25,6 +25,7 @@ fn config(ties: Ties) -> BpeConfig {
         other_pieces: Vec::new(),
         min_pair_count: 1,
         max_piece_length: None,
+        rules: PieceRules::default(),
     }
 }
 

@@ -6,7 +6,10 @@ mod unigram;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
+use jogak::train::AlphabetLimit;
 use pyo3::prelude::*;
+
+use crate::models::Options;
 
 pub(crate) use bpe::train_bpe;
 pub(crate) use unigram::train_unigram;
@@ -53,4 +56,16 @@ impl Reporter {
     fn check(self) -> PyResult<()> {
         self.failure.map_or(Ok(()), Err)
     }
+}
+
+/// Which characters are kept.
+fn alphabet_limit(options: &Options<'_, '_>) -> PyResult<AlphabetLimit> {
+    if let Some(characters) = options.get::<Option<String>>("characters")? {
+        return Ok(AlphabetLimit::Given(characters.chars().collect()));
+    }
+    Ok(match (options.get("alphabet_size")?, options.get("character_coverage")?) {
+        (Some(size), _) => AlphabetLimit::Size(size),
+        (None, Some(share)) => AlphabetLimit::Coverage(share),
+        (None, None) => AlphabetLimit::All,
+    })
 }

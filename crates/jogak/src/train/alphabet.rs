@@ -5,7 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::symbols::{Form, Marker, Symbols, byte_order};
 
 /// Which characters of a corpus are kept.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum AlphabetLimit {
     /// All of them.
     All,
@@ -13,6 +13,8 @@ pub enum AlphabetLimit {
     Size(usize),
     /// The most frequent ones that together make up this share (0 to 1) of all characters.
     Coverage(f64),
+    /// Just these, whether they occur or not; without a marker of their own.
+    Given(Vec<char>),
 }
 
 /// The symbols before the first merge, in the order of their ids.
@@ -46,7 +48,7 @@ impl Alphabet {
     pub fn chars<'a>(
         words: impl Iterator<Item = (&'a str, u64)>,
         marker: &Marker,
-        limit: AlphabetLimit,
+        limit: &AlphabetLimit,
     ) -> Self {
         let mut counts: FxHashMap<char, u128> = FxHashMap::default();
         let mut forms: FxHashSet<(char, Form)> = FxHashSet::default();
@@ -62,8 +64,12 @@ impl Alphabet {
                 forms.insert((character, form));
             }
         }
+        if let AlphabetLimit::Given(characters) = limit {
+            forms.extend(characters.iter().map(|&character| (character, Form::Plain)));
+        }
         let kept =
             limit.apply(counts.iter().map(|(&character, &count)| (character, count)).collect());
+        let known: FxHashSet<char> = kept.iter().copied().collect();
         let mut text = String::new();
         let mut entries: Vec<(Form, Vec<u8>)> = Vec::new();
         for &character in &kept {
@@ -88,7 +94,7 @@ impl Alphabet {
             index.get(text.as_bytes()).copied()
         });
         Self {
-            left_out: counts.len() - kept.len(),
+            left_out: counts.keys().filter(|&character| !known.contains(character)).count(),
             symbols,
             texts: entries.into_iter().map(|entry| entry.1).collect(),
         }
@@ -107,12 +113,13 @@ impl Alphabet {
 
 impl AlphabetLimit {
     /// The characters that are kept, most frequent first.
-    pub(super) fn apply(self, mut counts: Vec<(char, u128)>) -> Vec<char> {
+    pub(super) fn apply(&self, mut counts: Vec<(char, u128)>) -> Vec<char> {
         counts.sort_unstable_by_key(|&(character, count)| (std::cmp::Reverse(count), character));
         let keep = match self {
+            AlphabetLimit::Given(characters) => return characters.clone(),
             AlphabetLimit::All => counts.len(),
-            AlphabetLimit::Size(size) => size.min(counts.len()),
-            AlphabetLimit::Coverage(share) => {
+            &AlphabetLimit::Size(size) => size.min(counts.len()),
+            &AlphabetLimit::Coverage(share) => {
                 let total: u128 = counts.iter().map(|&(_, count)| count).sum();
                 let mut covered = 0u128;
                 counts
@@ -135,7 +142,7 @@ mod tests {
 
     fn texts(marker: &Marker, limit: AlphabetLimit) -> Vec<String> {
         let words = [("low", 5), ("lower", 2)];
-        let alphabet = Alphabet::chars(words.into_iter(), marker, limit);
+        let alphabet = Alphabet::chars(words.into_iter(), marker, &limit);
         alphabet.texts.into_iter().map(|text| String::from_utf8(text).unwrap_or_default()).collect()
     }
 

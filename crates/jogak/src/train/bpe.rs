@@ -21,6 +21,7 @@ use std::ops::ControlFlow;
 
 use super::arena::{Arena, SLOTS_PER_TICK};
 use super::learner::Learner;
+use super::rules::PieceRules;
 use super::ties::Ties;
 use super::view::TrainObserver;
 use crate::error::{Error, Result};
@@ -47,6 +48,8 @@ pub struct BpeConfig {
     pub min_pair_count: u64,
     /// The longest piece, in characters (bytes for an alphabet of bytes) without markers.
     pub max_piece_length: Option<u32>,
+    /// What else pieces may not be.
+    pub rules: PieceRules,
 }
 
 /// One merge, as it happened. Ids count the alphabet first, then the merges.
@@ -152,7 +155,7 @@ impl Corpus {
                 }
                 stopped.is_continue()
             });
-            Alphabet::chars(known, &config.marker, config.limit)
+            Alphabet::chars(known, &config.marker, &config.limit)
         };
         let mut arena = Arena::new();
         let (mut distinct_words, mut total_words, mut length) = (0, 0u64, 0u64);

@@ -10,12 +10,14 @@ mod learner;
 mod pairs;
 mod parallel;
 mod queue;
+pub mod rules;
 pub mod ties;
 pub mod unigram;
 mod view;
 
 pub use alphabet::{Alphabet, AlphabetLimit};
 pub use bpe::{BpeConfig, BpeTrained, Corpus, Merge, Stop};
+pub use rules::PieceRules;
 pub use ties::Ties;
 pub use unigram::{UnigramConfig, UnigramCorpus, UnigramTrained};
 pub use view::{TrainObserver, View};
