@@ -9,7 +9,7 @@ from jogak import _core
 from jogak.errors import ConfigError, TrainingInterrupted
 from jogak.learn.job import Job, byte_pieces
 from jogak.resize import assign_ids
-from jogak.spec import Marker, Spec, Unigram, UnigramModel
+from jogak.spec import Marker, Metaspace, Spec, Unigram, UnigramModel
 from jogak.tokenizer import Tokenizer
 from jogak.training import UnigramLog, UnigramRound
 
@@ -55,22 +55,28 @@ def learn(job: Job[Unigram]) -> Tokenizer:
 
 def _check(job: Job[Unigram]) -> None:
     config = job.config
-    if job.marked and not config.split_by_whitespace:
-        raise ConfigError(
-            "split_by_whitespace=False lets pieces cross words, but the pre-tokenizer metaspace cuts "
-            'before every space, so none could; choose pretokenizer="none"'
-        )
-    if job.marked and config.treat_whitespace_as_suffix:
-        raise ConfigError(
-            "treat_whitespace_as_suffix=True wants the space at the end of words, but the "
-            'pre-tokenizer metaspace writes ▁ at their front; choose a jogak.Split such as r"\\S+\\s?"'
-        )
+    spaces = job.stages[0]
+    if isinstance(spaces, Metaspace):
+        _check_spaces(config, spaces)
     for text in config.user_defined:
         if text in job.specials:
             raise ConfigError(
                 f"{text!r} is both a special token and user-defined; choose one: ordinary text never "
                 "becomes a special token, but always a user-defined piece"
             )
+
+
+def _check_spaces(config: Unigram, spaces: Metaspace) -> None:
+    if spaces.split and not config.split_by_whitespace:
+        raise ConfigError(
+            "split_by_whitespace=False lets pieces cross words, but the pre-tokenizer metaspace cuts "
+            'before every space, so none could; choose pretokenizer="none"'
+        )
+    if config.treat_whitespace_as_suffix and not spaces.suffix:
+        raise ConfigError(
+            "treat_whitespace_as_suffix=True wants the space at the end of words, but the "
+            'pre-tokenizer metaspace writes ▁ at their front; choose a jogak.Split such as r"\\S+\\s?"'
+        )
 
 
 def _byte_pieces(config: Unigram) -> list[str]:

@@ -24,7 +24,7 @@ pub struct PieceRules {
     pub allow_whitespace_only_pieces: bool,
     /// `▁` belongs to what stands before it.
     pub treat_whitespace_as_suffix: bool,
-    /// Whether `▁` is looked at; without, it is a character like others.
+    /// Whether the rules about `▁` apply; without, it may stand anywhere. It has no script in any case.
     pub spaces: bool,
 }
 
@@ -85,7 +85,7 @@ impl PieceRules {
     }
 
     fn character(&self, character: char) -> Shape {
-        let mark = self.spaces && MARKS.contains(&character);
+        let mark = MARKS.contains(&character);
         let digit = matches!(character, '0'..='9' | '０'..='９');
         let asks = match Script::of(character) {
             _ if mark => Asks::Nothing,
@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn scripts_do_not_mix_and_marks_take_the_one_before() {
         let rules = PieceRules { split_by_unicode_script: true, ..PieceRules::default() };
-        assert!(may(&rules, "a", "b") && may(&rules, "あ", "漢"));
+        assert!(may(&rules, "a", "b") && may(&rules, "あ", "漢") && may(&rules, "▁", "a"));
         assert!(!may(&rules, "a", "가") && !may(&rules, "a", ".") && !may(&rules, "a", "1"));
         // A combining mark at the start of a piece has no script, and behind a letter has its own.
         assert!(may(&rules, "\u{301}", "가") && !may(&rules, "a\u{301}", "가"));
