@@ -187,7 +187,12 @@ def _alphabet(counts: Counts, flags: Flags, meta: Meta) -> tuple[str, Counts]:
     Required characters come first, then the most frequent; they are taken until the share of the text
     that they make up, in 32 bits, reaches the coverage.
     """
+    # A word, its symbols and the delimiter taken out.
+    delimiter = flags.pretokenization_delimiter
     core, found = counts.core.without(list(meta.ids))
+    if delimiter:
+        core, more = core.without([delimiter])
+        found += more
     numbers = dict(core.characters())
     # What a symbol stood for counts as one character, a tab, which is in no alphabet.
     numbers["\t"] = numbers.get("\t", 0) + found
@@ -202,15 +207,13 @@ def _alphabet(counts: Counts, flags: Flags, meta: Meta) -> tuple[str, Counts]:
     wanted = _single(flags.character_coverage)
     kept, covered = [], 0
     for one in order:
-        if not flags.use_all_vocab and total and _single(covered / total) >= wanted:
+        if total and _single(covered / total) >= wanted:
             break
         covered += numbers.get(one, 0)
         if one != "\t":
             kept.append(one)
     if len(kept) + len(meta.ids) > flags.vocab_size:
         raise ConfigError(_too_small(flags, meta, kept, numbers, total))
-    cuts = [flags.pretokenization_delimiter, "\t"] if flags.pretokenization_delimiter else ["\t"]
-    core, _ = core.without(cuts)
     return "".join(kept), counts.with_words(core)
 
 

@@ -30,6 +30,7 @@ REFUSED: Mapping[str, str] = {
     "training_sentence_size": "SentencePiece has given it up; use input_sentence_size",
     "denormalization_rule_tsv": "decoding rewrites nothing here; leave it out",
     "model_writer": "give model_prefix, or save the tokenizer that is returned",
+    "use_all_vocab": "it is for word and char models; leave it out",
     "random_seed": "lines are sampled by a fixed seed, as in SentencePiece; leave it out",
     "minloglevel": "nothing is logged; progress=True draws a bar",
     "logstream": "nothing is logged; progress=True draws a bar",
@@ -90,7 +91,6 @@ class Flags:
     vocabulary_output_piece_score: bool = True
     train_extremely_large_corpus: bool = False
     hard_vocab_limit: bool = True
-    use_all_vocab: bool = False
     unk_id: int = 0
     bos_id: int = 1
     eos_id: int = 2
