@@ -12,12 +12,12 @@ import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from jogak.errors import ConfigError, CorpusError
+from jogak.errors import CorpusError
 from jogak.recipes.flags import Flags
 
-__all__ = ["Selection", "mersenne"]
+__all__ = ["Selection"]
 
-#: SentencePiece's seed for the sample of lines.
+#: The same lines each time. (SentencePiece draws from another generator: other lines.)
 _SEED = 12345678
 _RESERVED = "▅".encode()
 #: How many places a message names.
@@ -147,37 +147,13 @@ class _Reservoir:
 
     def __init__(self, chosen: list, size: int) -> None:  # type: ignore[type-arg]
         self.chosen, self.size, self.seen = chosen, size, 0
-        self.bits = mersenne(_SEED)
+        self.random = random.Random(_SEED)
 
     def add(self, item: object) -> None:
         self.seen += 1
         if len(self.chosen) < self.size:
             self.chosen.append(item)
         elif self.size:
-            place = self.below(self.seen)
+            place = self.random.randrange(self.seen)
             if place < self.size:
                 self.chosen[place] = item
-
-    def below(self, limit: int) -> int:
-        """A number from 0 below ``limit``: 32 bits scaled down, those that would favour some thrown away."""
-        if limit >= 2**32:
-            raise ConfigError("a sample of more than 2**32 lines cannot be drawn")
-        scale = 0xFFFF_FFFF // limit
-        while True:
-            drawn = self.bits.getrandbits(32) // scale
-            if drawn < limit:
-                return drawn
-
-
-def mersenne(seed: int) -> random.Random:
-    """A Mersenne Twister in the state that C++ gives it (Matsumoto & Nishimura 1998).
-
-    >>> mersenne(5489).getrandbits(32)
-    3499211612
-    """
-    state = [seed]
-    for i in range(1, 624):
-        state.append((1812433253 * (state[-1] ^ state[-1] >> 30) + i) & 0xFFFF_FFFF)
-    source = random.Random()
-    source.setstate((3, (*state, 624), None))
-    return source
