@@ -30,6 +30,11 @@ def test_the_bytes_of_the_worked_example() -> None:
     assert TOY.decode() == (Path(__file__).parent / "toy.jogak.json").read_text("utf-8")
 
 
+def test_a_file_of_version_1_is_read() -> None:
+    loaded = native.read(Path(__file__).parent / "toy.v1.jogak.json")
+    assert loaded == Loaded(toy_spec(), toy_log(), TOY_PROBES, "jogak")
+
+
 def test_toy_comes_back(tmp_path: Path) -> None:
     path = tmp_path / "toy.jogak.json"
     native.write(path, toy_spec(), toy_log(), TOY_PROBES)

@@ -75,7 +75,7 @@ def train_sentencepiece(
     ...     sentence_iterator=["low lower lowest", "new newer newest"] * 3, model_type="bpe",
     ...     vocab_size=20, pad_id=0, unk_id=1, bos_id=2, eos_id=3, user_defined_symbols="<sep>")
     >>> tok.tokens("lowest<sep>newest")
-    ['▁low', 'est', '<sep>', 'new', 'est']
+    ['▁lo', 'we', 'st', '<sep>', 'ne', 'we', 'st']
     """
     options = {**(parse_command(command) if command is not None else {}), **flags}
     known = flags_of(options)
@@ -260,6 +260,7 @@ def _config(flags: Flags, characters: str) -> BPE | Unigram:
         **shared,
         seed_size=flags.seed_sentencepiece_size,
         seeds="sentencepiece",
+        hard_vocab_limit=flags.hard_vocab_limit,
         shrinking_factor=flags.shrinking_factor,
         num_sub_iterations=flags.num_sub_iterations,
     )
@@ -302,7 +303,12 @@ def _finish(
         pretokenizer=(_spaces(flags, split=False),),
         special_tokens={text: meta.ids[text] for text in meta.control},
     )
-    return Tokenizer(spec, dataclasses.replace(log, report=report))
+    # The trainer took these for special tokens.
+    asked: dict[str, Any] = {"byte_fallback": flags.byte_fallback}
+    if isinstance(log.config, Unigram):
+        asked["user_defined"] = meta.user_defined
+    config = dataclasses.replace(log.config, **asked)
+    return Tokenizer(spec, dataclasses.replace(log, config=config, report=report))
 
 
 def _with_extra_ids(tokenizer: Tokenizer, extra_ids: int) -> Tokenizer:

@@ -31,7 +31,7 @@ REFUSED: Mapping[str, str] = {
     "denormalization_rule_tsv": "decoding rewrites nothing here; leave it out",
     "model_writer": "give model_prefix, or save the tokenizer that is returned",
     "use_all_vocab": "it is for word and char models; leave it out",
-    "random_seed": "lines are sampled by a fixed seed, as in SentencePiece; leave it out",
+    "random_seed": "the same lines are sampled each time; leave it out",
     "minloglevel": "nothing is logged; progress=True draws a bar",
     "logstream": "nothing is logged; progress=True draws a bar",
 }

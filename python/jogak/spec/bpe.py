@@ -98,7 +98,7 @@ class BPE:
     unknown: str | None = "<unk>"
     fuse_unknown: bool = False
     by_scores: bool = False
-    characters: str | None = None
+    characters: str | None = field(default=None, repr=False)
     split_by_unicode_script: bool = False
     split_by_number: bool = True
     split_digits: bool = False

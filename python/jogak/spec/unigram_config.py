@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, get_args
 
 from jogak.errors import ConfigError
@@ -23,6 +23,7 @@ _FLAGS = (
     "treat_whitespace_as_suffix",
     "byte_fallback",
     "fuse_unknown",
+    "hard_vocab_limit",
 )
 
 
@@ -72,6 +73,8 @@ class Unigram:
             error. Not used with byte fallback. If it is not among the ``special_tokens``, it gets
             the id behind all others and is not counted in ``vocab_size``.
         fuse_unknown: one unknown piece for a run of unknown characters rather than one for each.
+        hard_vocab_limit: a corpus that gives fewer pieces than ``vocab_size`` is an error; without,
+            there are fewer.
 
     Raises:
         ConfigError: a value that cannot be, or options that contradict each other.
@@ -88,7 +91,7 @@ class Unigram:
     max_piece_length: int = 16
     character_coverage: float | None = None
     alphabet_size: int | None = None
-    characters: str | None = None
+    characters: str | None = field(default=None, repr=False)
     required_chars: str = ""
     split_by_unicode_script: bool = True
     split_by_number: bool = True
@@ -100,6 +103,7 @@ class Unigram:
     user_defined: tuple[str, ...] = ()
     unknown: str | None = "<unk>"
     fuse_unknown: bool = True
+    hard_vocab_limit: bool = True
 
     def __post_init__(self) -> None:
         for option, least, most in (

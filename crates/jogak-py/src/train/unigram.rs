@@ -97,6 +97,7 @@ fn parse(
         other_pieces,
         user_defined: options.get("user_defined")?,
         limit,
+        hard_vocab_limit: options.get("hard_vocab_limit")?,
         required_chars: options.get::<String>("required_chars")?.chars().collect(),
         seeds: match seeds.as_str() {
             "suffix" => SeedRule::Suffix,
