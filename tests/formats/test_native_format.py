@@ -186,7 +186,7 @@ def test_errors_name_the_place(edit: Any, place: str | None, message: str) -> No
         (b"[]", None, "the file is a list of 0; expected an object"),
         (b"{}", None, "lacks the field 'format'"),
         (TOY[:200], "line 10, column 14", "expected JSON"),
-        (TOY + b"{}", "line 46, column 1", "Extra data"),
+        (TOY + b"{}", "line 55, column 1", "Extra data"),
         (b"\xef\xbb\xbf" + TOY, "line 1, column 1", "BOM"),
         (TOY[:300] + b"\xff", "byte 300", "byte 300 is not UTF-8"),
         (TOY.replace(b'"version":1', b'"version":1,"version":1'), "key 'version'", "stands twice"),
