@@ -403,7 +403,9 @@ def test_train_json_is_one_document(surface: Surface, tmp_path: Path) -> None:
         (["--marker", "byte-level", "--byte-fallback"], "byte_fallback is for alphabets"),
         (["--marker-text", "@"], "need --marker"),
         (["--special-token", "a=1", "--special-token", "b"], "to every special token or to none"),
-        (["--model", "magic"], "'magic' is not known; expected bpe"),
+        (["--model", "magic"], "'magic' is not known; expected bpe or wordpiece"),
+        (["--criterion", "count"], "--model bpe has no --criterion"),
+        (["--model", "wordpiece", "--ties", "greatest"], "--model wordpiece has no --ties"),
         (["b.counts"], "either .counts files or texts"),
     ],
 )

@@ -369,3 +369,13 @@ def test_ctrl_c_in_counting_leaves_nothing(large_corpus: Path, tmp_path: Path) -
     assert exit_code == 130, shown[-500:]
     assert "jogak: stopped" in shown
     assert list(tmp_path.iterdir()) == []
+
+
+def test_wordpiece_from_training_to_text(jog: Run) -> None:
+    """A WordPiece vocabulary is trained, looked at, used and explained."""
+    text = "low low low low low lower lower newest newest widest\n"
+    jog("train", "-", "--model", "wordpiece", "--vocab-size", "26", "-o", "wp.json", stdin=text)
+    facts = json.loads(jog("inspect", "wp.json", "--json").stdout)
+    assert (facts["model"], facts["merges"]) == ("wordpiece", 0)
+    assert jog("encode", "-t", "wp.json", "--tokens", stdin="lowest\n").stdout.split()[0] == "low"
+    assert "no piece matches" in jog("explain", "lowx", "-t", "wp.json").stdout

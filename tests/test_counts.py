@@ -208,7 +208,8 @@ def test_the_file_can_be_read_by_people(tmp_path: Path) -> None:
     header, *lines = path.read_text(encoding="utf-8").splitlines()
     assert json.loads(header) == {
         "jogak": "counts",
-        "version": 1,
+        "version": 2,
+        "normalizer": [],
         "pretokenizer": [{"type": "whitespace"}],
         "order": "first-seen",
         "words": 2,
@@ -230,7 +231,8 @@ def test_saving_is_all_or_nothing(tmp_path: Path) -> None:
 
 
 HEADER = (
-    '{"jogak":"counts","version":1,"pretokenizer":null,"order":"canonical","words":2,"total":3}\n'
+    '{"jogak":"counts","version":2,"normalizer":[],"pretokenizer":null,'
+    '"order":"canonical","words":2,"total":3}\n'
 )
 
 
@@ -243,11 +245,13 @@ HEADER = (
         ("x" * (1 << 21), 1, "not a file of counts"),
         ("[" * 100_000, 1, "not a file of counts"),
         (
-            HEADER.replace("1,", "2,", 1),
+            HEADER.replace("2,", "3,", 1),
             1,
-            "version 2 of the format; this jogak reads version 1",
+            "version 3 of the format; this jogak reads versions 1 to 2",
         ),
         (HEADER.replace("canonical", "random"), 1, 'order is "random"'),
+        (HEADER.replace("[]", "5"), 1, "normalizer is 5"),
+        (HEADER.replace("[]", '[{"type":"magic"}]') + '2\t"a"\n1\t"b"\n', 1, "magic"),
         (HEADER.replace("null", "5"), 1, "pretokenizer is 5"),
         (HEADER.replace("null", '[{"type":"magic"}]') + '2\t"a"\n1\t"b"\n', 1, "magic"),
         (HEADER.replace('"words":2', '"words":-2'), 1, "words is -2"),

@@ -27,6 +27,7 @@ import pytest
 import jogak
 from jogak import errors, formats
 from jogak.formats import files
+from jogak.spec import ScoredBPEModel, Spec, UnigramModel, resolve_pretokenizer
 
 ROOT = Path(__file__).resolve().parent.parent
 HUGS = {"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}
@@ -56,6 +57,19 @@ class Case:
 
 def tok(**options: Any) -> jogak.Tokenizer:
     return jogak.train(HUGS, CHARS, **options)
+
+
+def unigram(pretokenizer: str = "none") -> jogak.Tokenizer:
+    """A Unigram tokenizer of two pieces."""
+    model = UnigramModel(
+        pieces=("a", "aa", "?"), scores=(-1.0, -1.5, 0.0), unknown="?", precision="single"
+    )
+    return jogak.Tokenizer(Spec(model=model, pretokenizer=resolve_pretokenizer(pretokenizer)))
+
+
+def write(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path
 
 
 def count_file(name: str, content: bytes, **options: Any) -> Callable[[Path], object]:
@@ -120,6 +134,14 @@ def with_threads(_: Path) -> object:
         return jogak.count(["a"])
     finally:
         del os.environ["JOGAK_NUM_THREADS"]
+
+
+def interrupted_wordpiece(_: Path) -> object:
+    def progress(stage: str, done: int, total: int | None) -> None:
+        if stage == "merging":
+            raise KeyboardInterrupt
+
+    return jogak.train(HUGS, jogak.WordPiece(vocab_size=11), progress=progress)
 
 
 def interrupted(_: Path) -> object:
@@ -330,10 +352,34 @@ CASES = [
       ("marker text is ' '", "expected characters that are not white space")),
     C("a pre-tokenizer", jogak.ConfigError, lambda _: jogak.count(["a"], pretokenizer="words"),
       ("pretokenizer 'words' is not known", "expected one of", "jogak.Split(pattern)")),
+    C("a normalizer", jogak.ConfigError, lambda _: jogak.normalize("a", "magic"),
+      ("normalizer 'magic' is not known", "expected one of", "jogak.Replace")),
+    C("a charsmap", jogak.FormatError, lambda _: jogak.normalize("a", jogak.Charsmap(b"\1")),
+      ("the normalization rules are broken at byte 0", "it ends after 1 bytes"),
+      {"place": "byte 0"}, variant="core.Charsmap"),
+    C("a rule", jogak.FormatError,
+      lambda path: jogak.read_rules(write(path / "a.tsv", "41\t42\nxyz\t42\n")),
+      ("a.tsv", "line 2", "xyz", "is no character's number in hexadecimal"), {"place": "line 2"}),
+    C("too many rules", jogak.ConfigError,
+      lambda _: jogak.rules_of(jogak.compile_rules({"a": "", "b": ""}), limit=1),
+      ("the charsmap has more than 1 rules", "limit=")),
     C("a merge", jogak.FormatError,
       load_two('{"a": 0, "b": 1}', "#version: 0.2\na b\n", marker="none", pretokenizer="none"),
       ("merges.txt: line 2 makes 'ab'", "not in the vocabulary", "do the two files belong together"),
       {"place": "line 2"}),
+    C("a piece twice", jogak.FormatError, load_file("vocab.txt", b"[UNK]\na\na\n"),
+      ("vocab.txt: line 3", "expected every piece once"), {"file": "vocab.txt", "place": "line 3"}),
+    C("lower case or not", jogak.ConfigError, load_file("vocab.txt", b"[UNK]\na\n"),
+      ("vocab.txt", "say lowercase=True")),
+    C("a vocab.txt of BPE", jogak.UnsupportedFeature,
+      lambda _: tok().save("a.txt", format="vocab-txt"), ("can only say WordPiece",)),
+    C("a criterion", jogak.ConfigError, lambda _: jogak.WordPiece(min_pair_count="all"),  # type: ignore[arg-type]
+      ("min_pair_count is 'all'", "expected")),
+    C("WordPiece behind metaspace", jogak.ConfigError,
+      lambda _: jogak.train(HUGS, jogak.WordPiece(), pretokenizer="metaspace"),
+      ("metaspace", 'marker="prefix"')),
+    C("WordPiece interrupted", jogak.TrainingInterrupted, interrupted_wordpiece,
+      ("stopped after", ".tokenizer")),
     C("a rank", jogak.FormatError, load_file("a.tiktoken", b"AA== 0\n?\n", format="tiktoken"),
       ("a.tiktoken: line 2", "expected"), {"file": "a.tiktoken", "place": "line 2"}),
     C("a file of counts", jogak.FormatError, load_counts("{header}\n1\tone\n"),
@@ -348,6 +394,27 @@ CASES = [
     C("pieces with spaces", jogak.UnsupportedFeature,
       lambda _: jogak.train({"a b": 2}, CHARS, pretokenizer="none").save("a", format="vocab-merges"),
       ("merges.txt: merge 0", "can only say pieces without spaces")),
+    C("scores", jogak.ConfigError, lambda _: UnigramModel(pieces=("a", "b"), scores=(0.0,)),
+      ("1 scores for 2 pieces", "expected one for each")),
+    C("scores of merges", jogak.ConfigError,
+      lambda _: ScoredBPEModel(pieces=("a",), scores=(), merges=None),
+      ("0 scores for 1 pieces", "expected one for each")),
+    C("no way to cut", jogak.EncodeError, lambda _: unigram().score("aa", [0, 1]),
+      ("of 2 ids only the first 1 fit", "that encode or nbest gave"), variant="core.NoSegmentation"),
+    C("a model cut off", jogak.FormatError, load_file("a.model", b"\x0a\x05", format="sentencepiece"),
+      ("a.model: byte 2", "says 5 bytes, but 0 are left", "is the file whole?"),
+      {"file": "a.model", "place": "byte 2"}),
+    C("no model", jogak.FormatError, load_file("a.model", b"\x30\x01", format="sentencepiece"),
+      ("a.model: no pieces", "expected a SentencePiece model"), {"file": "a.model"}),
+    C("a model without an unknown piece", jogak.FormatError,
+      load_file("a.model", b"\x0a\x03\x0a\x01a", format="sentencepiece"),
+      ("a.model: 0 pieces of type UNKNOWN", "expected one"), {"file": "a.model", "place": "pieces"}),
+    C("a model of words", jogak.UnsupportedFeature,
+      load_file("a.model", b"\x0a\x03\x0a\x01a\x12\x02\x18\x03", format="sentencepiece"),
+      ("type 'word'", "knows unigram and bpe")),
+    C("words that SentencePiece cannot cut", jogak.UnsupportedFeature,
+      lambda _: unigram("gpt2").save("a.model", format="sentencepiece"),
+      ("cannot say the pre-tokenizer", "save as the native format")),
 ]  # fmt: skip
 
 #: What no test can raise, and why. A case that does raise it must go to `CASES`.

@@ -21,14 +21,16 @@ from jogak.spec import UnigramModel
 
 HUG = {"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}
 
-#: A character -> its script, for the letters of these tests.
-SCRIPTS = {"д": "Cyrillic", "г": "Cyrillic", "가": "Hangul", "나": "Hangul", "\u0301": "Inherited"}
-
 
 def script(character: str) -> str:
-    if character in SCRIPTS:
-        return SCRIPTS[character]
-    return "Latin" if character.isascii() and character.isalpha() else "Common"
+    """The script of the letters of these tests."""
+    if "가" <= character <= "힣":
+        return "Hangul"
+    if character == "\u0301":
+        return "Inherited"
+    return {"д": "Cyrillic", "г": "Cyrillic"}.get(
+        character, "Latin" if character.isascii() and character.isalpha() else "Common"
+    )
 
 
 def learned(tok: jogak.Tokenizer, *others: str) -> dict[str, float]:
@@ -200,8 +202,16 @@ def test_pieces_may_cross_words() -> None:
     texts = ["of the day", "of the night", "of the day and of the night"] * 3
     config = jogak.Unigram(vocab_size=15, split_by_whitespace=False, character_coverage=1.0)
     tok = jogak.train(iter(texts), config)
-    assert any(" " in piece.strip() for piece in learned(tok))
-    assert not any(piece != " " and piece.endswith(" ") for piece in learned(tok))
+    assert any("▁" in piece.strip("▁") for piece in learned(tok))
+    assert not any(piece != "▁" and piece.endswith("▁") for piece in learned(tok))
+
+
+def test_the_space_may_belong_to_the_word_before() -> None:
+    config = jogak.Unigram(vocab_size=8, treat_whitespace_as_suffix=True, character_coverage=1.0)
+    tok = jogak.train(iter(["low lower low", "lower low"] * 5), config)
+    assert "low▁" in learned(tok)
+    assert not any(piece != "▁" and piece.startswith("▁") for piece in learned(tok))
+    assert tok.decode(tok.encode("low lower")) == "low lower"
 
 
 @pytest.mark.parametrize(
@@ -209,12 +219,12 @@ def test_pieces_may_cross_words() -> None:
     [
         ({"vocab_size": 3}, HUG, "at least 7: 7 for the alphabet"),
         ({"vocab_size": 500}, HUG, "at most 12:"),
-        ({"vocab_size": 9, "split_by_whitespace": False}, HUG, 'pretokenizer="none"'),
-        ({"vocab_size": 9, "treat_whitespace_as_suffix": True}, HUG, "metaspace"),
+        ({"vocab_size": 9, "split_by_whitespace": False}, HUG, "Metaspace.split=False"),
+        ({"vocab_size": 9, "treat_whitespace_as_suffix": True}, HUG, "has suffix=False"),
     ],
 )
 def test_errors_say_what_to_do(config: dict[str, Any], words: dict[str, int], named: str) -> None:
-    pretokenizer = "metaspace" if "metaspace" in named or "none" in named else "none"
+    pretokenizer = "none" if named.startswith("at ") else "metaspace"
     with pytest.raises(jogak.ConfigError, match=named):
         jogak.train(words, jogak.Unigram(**config), pretokenizer=pretokenizer)
 

@@ -187,3 +187,50 @@ def test_pieces(case: dict[str, Any]) -> None:
     decoded = case["decoded"]
     assert tok.decode(decoded["ids"]) == decoded["text"]
     assert reference.decode(decoded["ids"], model) == decoded["text"]
+
+
+@of_kind("wordpiece")
+def test_wordpiece(case: dict[str, Any]) -> None:
+    """Longest match, whole words or nothing, and the way back."""
+    marker = jogak.Marker(**case["marker"])
+    spec = jogak.Spec(
+        model=jogak.WordPieceModel(
+            pieces=tuple(case["pieces"]), marker=marker, unknown=case["unknown"]
+        ),
+        pretokenizer=(jogak.Named("whitespace"),),
+    )
+    tok = jogak.Tokenizer(spec)
+    model = reference.Model(
+        tuple(case["pieces"]), spelling=oracle.spelling(marker), unk=case["unknown"]
+    )
+    for row in case["encoding"]:
+        assert tok.tokens(row["text"]) == row["tokens"]
+        words = row["text"].split()
+        told = [token for word in words for token in reference.encode_wordpiece(model, word).tokens]
+        assert told == row["tokens"]
+        ids = tok.encode(row["text"])
+        assert tok.decode(ids) == reference.decode(ids, model)
+        assert tok.decode(ids) == row.get("decoded", tok.decode(ids))
+
+
+@of_kind("wordpiece-training")
+def test_wordpiece_training(case: dict[str, Any]) -> None:
+    """The pairs that there were, the merges with their counts, the pieces."""
+    for training in case["training"]:
+        config = jogak.WordPiece(**training["model"])
+        tok = jogak.train(case["counts"], config, pretokenizer="whitespace", trace=True)
+        expected = steps(training["merges"])
+        log: Any = tok.training
+        merges = log.trace.merges
+        assert [(merge.left, merge.right, merge.count) for merge in merges] == expected
+        assert list(tok.vocab)[: len(case["pieces"])] == case["pieces"]
+        if config.min_pair_count == 1:
+            first = [(pair.left, pair.right, pair.count) for pair in merges[0].candidates]
+            assert first == steps(case["first_pairs"])
+        known = reference.train_wordpiece(
+            case["counts"],
+            criterion=config.criterion,
+            min_pair_count=config.min_pair_count,
+            vocab_size=config.vocab_size,
+        )
+        assert [(merge.left, merge.right, merge.count) for merge in known.merges] == expected

@@ -51,15 +51,19 @@ if TYPE_CHECKING:
         Prepend,
         Replace,
         RuleSet,
+        ScoredBPEModel,
         Spec,
         Split,
         Strip,
         StripMarks,
         UnicodeForm,
         Unigram,
+        UnigramModel,
+        WordPiece,
+        WordPieceModel,
     )
-    from jogak.tokenizer import Tokenizer, load
-    from jogak.training import TrainingLog, UnigramLog
+    from jogak.tokenizer import Score, Segmentation, Tokenizer, load
+    from jogak.training import TrainingLog, UnigramLog, WordPieceLog
 
 __all__ = [
     "BPE",
@@ -86,6 +90,9 @@ __all__ = [
     "Ragged",
     "Replace",
     "RuleSet",
+    "Score",
+    "ScoredBPEModel",
+    "Segmentation",
     "Spec",
     "SpecialTokenError",
     "Split",
@@ -98,7 +105,11 @@ __all__ = [
     "UnicodeForm",
     "Unigram",
     "UnigramLog",
+    "UnigramModel",
     "UnsupportedFeature",
+    "WordPiece",
+    "WordPieceLog",
+    "WordPieceModel",
     "__version__",
     "compile_rules",
     "compress",
@@ -155,14 +166,20 @@ _HOMES = {
         "Prepend",
         "Replace",
         "RuleSet",
+        "ScoredBPEModel",
         "Spec",
         "Split",
         "Strip",
         "StripMarks",
         "UnicodeForm",
         "Unigram",
+        "WordPiece",
+        "WordPieceModel",
+        "UnigramModel",
     ),
     "tokenizer": (
+        "Score",
+        "Segmentation",
         "Tokenizer",
         "load",
     ),
@@ -171,6 +188,7 @@ _HOMES = {
     "training": (
         "TrainingLog",
         "UnigramLog",
+        "WordPieceLog",
     ),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}

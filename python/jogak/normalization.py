@@ -15,9 +15,6 @@ from jogak.spec import Charsmap, NormalizerLike, RuleSet, resolve_normalizer
 
 __all__ = ["Normalized", "compile_rules", "normalize", "read_rules", "rules_of"]
 
-#: More rules than any charsmap of use has.
-_MOST_RULES = 4_000_000
-
 
 @dataclass(frozen=True)
 class Normalized:
@@ -92,17 +89,24 @@ def read_rules(path: str | os.PathLike[str]) -> dict[str, str]:
         raise FormatError(f"{name}: {error}", file=str(name), place=error.place) from None
 
 
-def rules_of(charsmap: Charsmap) -> dict[str, str]:
+def rules_of(charsmap: Charsmap, *, limit: int = 1_000_000) -> dict[str, str]:
     """The way back from `compile_rules`.
+
+    Args:
+        charsmap: the compiled rules.
+        limit: so many rules at most. SentencePiece's sets have 230,000; a small file that was made to
+            do harm can have any number.
 
     Raises:
         FormatError: the bytes are no charsmap.
-        ConfigError: it has millions of rules.
+        ConfigError: it has more rules than that.
 
     >>> rules_of(compile_rules({"b": "", "a": "A"}))
     {'a': 'A', 'b': ''}
     """
-    rules = _core.charsmap_rules(charsmap.data, _MOST_RULES)
+    rules = _core.charsmap_rules(charsmap.data, limit)
     if rules is None:
-        raise ConfigError(f"the charsmap has more than {_MOST_RULES:,} rules")
+        raise ConfigError(
+            f"the charsmap has more than {limit:,} rules; if it is to be trusted, say limit=..."
+        )
     return dict(rules)

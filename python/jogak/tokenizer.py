@@ -203,7 +203,7 @@ class Tokenizer:
         special: Special = "text",
     ) -> int:
         """How many ids a text has, without making them Python objects. See `encode`."""
-        return self._core.count(text, special, strategy, None)
+        return self._core.count(text, special, strategy, self._draw(0.0, None, None, strategy))
 
     def decode(
         self,
@@ -437,7 +437,8 @@ class Tokenizer:
         Args:
             path: the file; for ``format="vocab-merges"`` the folder of the two files.
             format: None for jogak's own JSON, ``"vocab-merges"`` for vocab.json and merges.txt,
-                ``"tiktoken"`` for a rank file, ``"sentencepiece"`` for a ``.model``.
+                ``"tiktoken"`` for a rank file, ``"sentencepiece"`` for a ``.model``, ``"vocab-txt"``
+                for BERT's vocab.txt.
 
         Raises:
             UnsupportedFeature: the format cannot say something that this tokenizer needs.
@@ -516,8 +517,13 @@ class Tokenizer:
 
     def __repr__(self) -> str:
         model = self._spec.model
-        way = model.strategy if isinstance(model, BPEModel) else model.precision
-        family = {"bpe": "BPE", "scored-bpe": "BPE by scores", "unigram": "Unigram"}[model.family]
+        family = {
+            "bpe": "BPE",
+            "scored-bpe": "BPE by scores",
+            "unigram": "Unigram",
+            "wordpiece": "WordPiece",
+        }[model.family]
+        way = model.precision if isinstance(model, UnigramModel) else model.strategy
         return f"<Tokenizer: {family}, {len(self):,} pieces, {model.marker.kind}, {way}>"
 
 
@@ -526,11 +532,11 @@ def load(path: str | PathLike[str], format: str | None = None, **options: Any) -
 
     Args:
         path: jogak's own file; a ``.tiktoken`` file; vocab.json with merges.txt beside it, or the
-            folder of both; a SentencePiece ``.model``.
-        format: ``"jogak"``, ``"vocab-merges"``, ``"tiktoken"`` or ``"sentencepiece"`` to say what it
-            is.
-        options: what the file does not say itself, such as ``pretokenizer="cl100k"`` for rank files
-            or ``marker="suffix"`` for vocab.json and merges.txt.
+            folder of both; a SentencePiece ``.model``; BERT's vocab.txt.
+        format: ``"jogak"``, ``"vocab-merges"``, ``"tiktoken"``, ``"sentencepiece"`` or ``"vocab-txt"``
+            to say what it is.
+        options: what the file does not say itself, such as ``pretokenizer="cl100k"`` for rank files,
+            ``marker="suffix"`` for vocab.json and merges.txt, or ``lowercase=True`` for vocab.txt.
 
     Raises:
         FormatError: the file is not what it should be, or does not give the ids it was saved with.

@@ -25,7 +25,7 @@ mod _core {
     #[pymodule_export]
     use crate::tokenizer::PyTokenizer;
     #[pymodule_export]
-    use crate::train::{train_bpe, train_unigram};
+    use crate::train::{train_bpe, train_unigram, train_wordpiece};
 
     #[pymodule_export]
     #[allow(non_upper_case_globals, reason = "the name that Python gives it")]

@@ -1,7 +1,9 @@
 //! Plain data -> a model of the core, by its type.
 
 use jogak::decode::Decoder;
-use jogak::model::{Bpe, BpeParts, Model, Precision, Strategy, Unigram, UnigramParts};
+use jogak::model::{
+    Bpe, BpeParts, Model, Precision, Strategy, Unigram, UnigramParts, WordPiece, WordPieceParts,
+};
 use jogak::pretokenize::Metaspace;
 use jogak::symbols::{Marker, Undraw};
 use jogak::vocab::Vocab;
@@ -29,6 +31,7 @@ pub(crate) fn compile(
     match kind.as_str() {
         "bpe" | "scored-bpe" => bpe(options, special_tokens, spaces),
         "unigram" => unigram(options, special_tokens, spaces),
+        "wordpiece" => wordpiece(options, special_tokens, spaces),
         other => Err(raise("ConfigError", format!("model type {other:?} is not known"), &[])),
     }
 }
@@ -93,6 +96,34 @@ fn bpe(
     })
     .map_err(to_py)?;
     Ok(Compiled { model: Model::Bpe(bpe), decoder, texts })
+}
+
+fn wordpiece(
+    options: &Options<'_, '_>,
+    special_tokens: &[(String, u32)],
+    spaces: Option<Metaspace>,
+) -> PyResult<Compiled> {
+    let texts: Vec<Option<String>> = options.get("pieces")?;
+    let marker = marker(options)?;
+    let unknown: Option<String> = options.get("unknown")?;
+    let all: Vec<Vec<u8>> =
+        texts.iter().map(|text| text.as_deref().unwrap_or_default().into()).collect();
+    let mut pieces = all.clone();
+    special_tokens.iter().for_each(|&(_, id)| pieces[id as usize] = Vec::new());
+    let unknown = texts.iter().position(|text| text.is_some() && *text == unknown);
+    if let Some(id) = unknown {
+        pieces[id] = Vec::new();
+    }
+    let specials: Vec<u32> = special_tokens.iter().map(|&(_, id)| id).collect();
+    let decoder = Decoder::new(Vocab::new(&all), &specials, None, marker.clone(), spaces);
+    let model = WordPiece::new(WordPieceParts {
+        pieces,
+        marker,
+        marked: !options.get::<bool>("mark_words")?,
+        unknown: unknown.map(|id| id as u32),
+        max_chars_per_word: options.get("max_chars_per_word")?,
+    });
+    Ok(Compiled { model: Model::WordPiece(model), decoder, texts })
 }
 
 fn unigram(

@@ -265,6 +265,10 @@ impl PyTokenizer {
         let matches: Vec<_> =
             word.matches.iter().map(|&(id, start, end)| (id.and_then(name), start, end)).collect();
         dict.set_item("matches", matches)?;
+        let tried: Vec<_> = word.tried.iter().map(|ids| names(ids)).collect();
+        dict.set_item("tried", tried)?;
+        dict.set_item("stuck", word.stuck)?;
+        dict.set_item("too_long", word.too_long)?;
         let candidates: Vec<_> = word
             .candidates
             .iter()

@@ -28,6 +28,22 @@ pub trait WordObserver {
         let _ = (start, end, id);
     }
 
+    /// Longest match looks at piece `id`, which matches the bytes `start..end` of the word; shorter ones
+    /// come first, and the last one is taken.
+    fn tried(&mut self, start: usize, end: usize, id: u32) {
+        let _ = (start, end, id);
+    }
+
+    /// No piece matches at byte `at`, so the whole word is unknown.
+    fn stuck(&mut self, at: usize) {
+        let _ = at;
+    }
+
+    /// The word has more characters than the limit, so it is unknown.
+    fn too_long(&mut self, characters: usize, limit: usize) {
+        let _ = (characters, limit);
+    }
+
     /// Piece `id` with this `score` may stand for the bytes `start..end` of a part of the word
     /// (Unigram); the best path that ends with it has the sum `sum`, and so far it is the `best` to end
     /// there. [`crate::symbols::UNKNOWN`] for an unknown character.

@@ -29,6 +29,13 @@ pub struct WordRecord {
     pub best: Vec<Path>,
     /// The word was taken whole from the vocabulary.
     pub whole: bool,
+    /// For each of the matches, the ids of all pieces that match there, shortest first, where the
+    /// model looks at them.
+    pub tried: Vec<Vec<u32>>,
+    /// The byte of the word where no piece matches, so that all of it is unknown.
+    pub stuck: Option<usize>,
+    /// How many characters the word has, and how many it may have, where that made it unknown.
+    pub too_long: Option<(usize, usize)>,
     /// The pieces that came out, with the bytes of the original text that each stands for.
     pub pieces: Vec<(u32, usize, usize)>,
 }
@@ -69,6 +76,8 @@ struct Recorder {
     record: WordRecord,
     /// The word as it is now: id, and the first symbol it starts with.
     now: Vec<(u32, usize)>,
+    /// What matches at the place that is being looked at.
+    here: Vec<u32>,
 }
 
 impl Recorder {
@@ -99,6 +108,7 @@ impl WordObserver for Recorder {
 
     fn matched(&mut self, start: usize, end: usize, id: Option<u32>) {
         self.record.matches.push((id, start, end));
+        self.record.tried.push(std::mem::take(&mut self.here));
     }
 
     fn candidate(&mut self, start: usize, end: usize, id: u32, score: f64, sum: f64, better: bool) {
@@ -108,6 +118,18 @@ impl WordObserver for Recorder {
 
     fn whole(&mut self, _id: u32) {
         self.record.whole = true;
+    }
+
+    fn tried(&mut self, _start: usize, _end: usize, id: u32) {
+        self.here.push(id);
+    }
+
+    fn stuck(&mut self, at: usize) {
+        self.record.stuck = Some(at);
+    }
+
+    fn too_long(&mut self, characters: usize, limit: usize) {
+        self.record.too_long = Some((characters, limit));
     }
 }
 

@@ -5,7 +5,7 @@
 use std::time::{Duration, Instant};
 
 use jogak::Error;
-use jogak::pretokenize::{Matches, Pretokenizer, Scheme};
+use jogak::pretokenize::{Matches, Metaspace, Pretokenizer, Scheme};
 
 fn cut<'t>(schemes: &[Scheme], text: &'t str) -> jogak::Result<Vec<&'t str>> {
     let mut words = Vec::new();

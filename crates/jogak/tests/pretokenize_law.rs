@@ -5,7 +5,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use fancy_regex::Regex;
-use jogak::pretokenize::{Pretokenizer, Scheme};
+use jogak::pretokenize::{Metaspace, Pretokenizer, Scheme};
 
 type Span = (usize, usize);
 

@@ -32,7 +32,7 @@ def train(
         str,
         typer.Option("--output", "-o", metavar="FILE", help="Where to save.", show_default=False),
     ],
-    model: Annotated[str, typer.Option(metavar="bpe", help="The family.")] = "bpe",
+    model: Annotated[str, typer.Option(metavar="bpe|wordpiece", help="The family.")] = "bpe",
     vocab_size: Annotated[
         int | None, typer.Option(metavar="N", help="Stop at a vocabulary of this size.")
     ] = None,
@@ -44,7 +44,7 @@ def train(
         typer.Option(
             metavar="KIND",
             help="How the border of a word is written: byte-level, none, suffix, prefix or "
-            "continuation.  [default: byte-level]",
+            "continuation.  [default: byte-level; wordpiece: continuation]",
         ),
     ] = None,
     marker_text: Annotated[
@@ -65,9 +65,19 @@ def train(
             "greatest or sentencepiece.  [default: lowest-id]",
         ),
     ] = None,
+    criterion: Annotated[
+        str | None,
+        typer.Option(
+            metavar="likelihood|count",
+            help="What the best pair of wordpiece is best at.  [default: likelihood]",
+        ),
+    ] = None,
     min_pair_count: Annotated[
         int | None,
-        typer.Option(metavar="N", help="Stop when the best pair is rarer.  [default: 2]"),
+        typer.Option(
+            metavar="N",
+            help="Merge no pair that is rarer.  [default: 2; wordpiece: a floor that moves]",
+        ),
     ] = None,
     alphabet_size: Annotated[
         int | None, typer.Option(metavar="N", help="Keep only the commonest characters.")
@@ -82,13 +92,17 @@ def train(
     max_piece_length: Annotated[
         int | None, typer.Option(metavar="N", help="No piece is longer, in characters.")
     ] = None,
+    max_chars_per_word: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Longer words are unknown to wordpiece.  [default: 100]"),
+    ] = None,
     strategy: options.Strategy = None,
     prune_dead: Annotated[
         bool, typer.Option("--prune-dead", help="Drop pieces that nothing needs any more.")
     ] = False,
     unknown: Annotated[
         str | None,
-        typer.Option(metavar="TEXT", help="The unknown piece.  [default: <unk>]"),
+        typer.Option(metavar="TEXT", help="The unknown piece.  [default: <unk>; wordpiece: [UNK]]"),
     ] = None,
     no_unknown: Annotated[
         bool, typer.Option("--no-unknown", help="Unknown characters are errors.")
@@ -127,30 +141,32 @@ def train(
       jogak train reviews.txt --vocab-size 32000 -o reviews.jogak.json
       jogak train reviews.tsv --column document --num-merges 8000 -o r.jogak.json
       jogak train words.counts --marker suffix --ties first-seen -o toy.jogak.json
+      jogak train reviews.txt --model wordpiece --vocab-size 30000 -o wp.json
       cat *.txt | jogak train - --vocab-size 16000 -o all.jogak.json --trace=5
     """
     import jogak
 
-    if model != "bpe":
-        raise typer.BadParameter(f"{model!r} is not known; expected bpe", param_hint="--model")
-    given: dict[str, Any] = {"unknown": None} if no_unknown else {}
-    config = jogak.BPE(
-        **given,
-        **options.given(
+    config = _config(
+        model,
+        given={"unknown": None} if no_unknown else {},
+        both=options.given(
             vocab_size=vocab_size,
-            num_merges=num_merges,
             marker=_marker(marker, marker_text, marker_symbol),
-            ties=ties,
             min_pair_count=min_pair_count,
             alphabet_size=alphabet_size,
+            max_piece_length=max_piece_length,
+            unknown=unknown,
+        ),
+        bpe=options.given(
+            num_merges=num_merges,
+            ties=ties,
             character_coverage=character_coverage,
             byte_fallback=byte_fallback,
-            max_piece_length=max_piece_length,
             strategy=strategy,
             prune_dead=prune_dead,
-            unknown=unknown,
             fuse_unknown=fuse_unknown,
         ),
+        wordpiece=options.given(criterion=criterion, max_chars_per_word=max_chars_per_word),
     )
     stopped = False
     try:
@@ -182,6 +198,31 @@ def train(
         raise typer.Exit(STOPPED)
 
 
+def _config(
+    model: str,
+    *,
+    given: dict[str, Any],
+    both: dict[str, Any],
+    bpe: dict[str, Any],
+    wordpiece: dict[str, Any],
+) -> Any:
+    """The config of a family; options of the other one are refused."""
+    import jogak
+
+    families: dict[str, tuple[Any, dict[str, Any], dict[str, Any]]] = {
+        "bpe": (jogak.BPE, bpe, wordpiece),
+        "wordpiece": (jogak.WordPiece, wordpiece, bpe),
+    }
+    if model not in families:
+        known = " or ".join(families)
+        raise typer.BadParameter(f"{model!r} is not known; expected {known}", param_hint="--model")
+    kind, own, foreign = families[model]
+    if foreign:
+        named = ", ".join(f"--{name.replace('_', '-')}" for name in foreign)
+        raise typer.BadParameter(f"--model {model} has no {named}; leave that out")
+    return kind(**given, **both, **own)
+
+
 def _report(
     tokenizer: Tokenizer, output: str, trace: bool, json: bool, quiet: bool, stopped: bool
 ) -> None:
@@ -200,10 +241,13 @@ def _report(
         }
         print_json(summary if shown is None else {**summary, "trace": shown.to_dict()})
     if not quiet:
+        # Merges are no part of a WordPiece vocabulary.
+        wordpiece = tokenizer.spec.model.family == "wordpiece"
+        merges = "" if wordpiece else f", {len(tokenizer.merges):,} of them merges,"
         say_left_out(training.report)
         say(
-            f"{'stopped; ' if stopped else ''}saved {len(tokenizer):,} pieces, "
-            f"{len(tokenizer.merges):,} of them merges, to {output} (stop: {training.stop})"
+            f"{'stopped; ' if stopped else ''}saved {len(tokenizer):,} pieces{merges} "
+            f"to {output} (stop: {training.stop})"
         )
 
 

@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 from jogak.explain.data import (
     Candidate,
-    DictionaryEntry,
     EncodingTrace,
     MatchStep,
     MergeTrace,
     PairStep,
     RankedPair,
-    Stretch,
     TrainingTrace,
     WordTrace,
 )
 from jogak.explain.lattice import lattice_trace
-from jogak.spec import BPEModel, Spec, UnigramModel
+from jogak.explain.parts import entries, stretches
+from jogak.explain.wordpiece import word_steps
+from jogak.spec import BPEModel, Spec, UnigramModel, WordPieceModel
 
 if TYPE_CHECKING:
     from jogak.training import TrainingLog
@@ -51,8 +51,8 @@ def training_trace(
             candidates_total=record["candidates_total"],
             tied=record["tied"],
             decided_by="count" if record["tied"] == 1 else log.config.ties,
-            before=_entries(record["before"]),
-            after=_entries(record["after"]),
+            before=entries(record["before"]),
+            after=entries(record["after"]),
             changed_total=record["changed_total"],
             live_change=record["live_change"],
             live=record["live"],
@@ -66,10 +66,6 @@ def training_trace(
     return TrainingTrace(
         config=log.config.to_dict(), merges=merges, stop=log.stop, total_merges=len(log)
     )
-
-
-def _entries(words: Sequence[tuple[Sequence[str], int]]) -> tuple[DictionaryEntry, ...]:
-    return tuple(DictionaryEntry(tuple(symbols), count) for symbols, count in words)
 
 
 def encoding_trace(
@@ -91,7 +87,7 @@ def encoding_trace(
     return EncodingTrace(text=text, strategy=strategy, words=words)
 
 
-def _word(record: Mapping[str, Any], strategy: str, model: BPEModel) -> WordTrace:
+def _word(record: Mapping[str, Any], strategy: str, model: BPEModel | WordPieceModel) -> WordTrace:
     steps: tuple[PairStep | MatchStep, ...]
     symbols: tuple[str, ...]
     if record["special"] or record["whole"]:
@@ -99,6 +95,8 @@ def _word(record: Mapping[str, Any], strategy: str, model: BPEModel) -> WordTrac
         symbols, steps = (record["text"],), ()
         if not record["special"]:
             symbols = tuple(record["tokens"])
+    elif isinstance(model, WordPieceModel):
+        symbols, steps, stop = word_steps(record, model)
     elif strategy == "merges":
         symbols = _names(record["symbols"], record, model)
         steps, stop = _pair_steps(record, model)
@@ -182,13 +180,13 @@ def _match_steps(
     done: list[tuple[int, int]] = []
     steps = []
     for piece, start, end in matches:
-        before = _stretches(data, done)
+        before = stretches(data, done)
         done.append((start, end))
         position = len(data[:start].decode("utf-8", "replace"))
         fitting = _fitting(data[start:], start, pieces, model)
         name = piece if piece is not None else (model.unknown or data[start:end].decode())
         candidates = fitting if piece is not None else ()
-        after = _stretches(data, done)
+        after = stretches(data, done)
         steps.append(MatchStep(position, name, candidates, before, after))
     return tuple(steps)
 
@@ -200,17 +198,3 @@ def _fitting(rest: bytes, start: int, pieces: set[str], model: BPEModel) -> tupl
     longest = max(map(len, pieces), default=0)
     found = (f"{mark}{text[:n]}" for n in range(min(len(text), longest), 0, -1))
     return tuple(piece for piece in found if piece in pieces)
-
-
-def _stretches(data: bytes, done: Sequence[tuple[int, int]]) -> tuple[Stretch, ...]:
-    """The word in stretches that are covered or not."""
-    parts = []
-    at = 0
-    for start, end in sorted(done):
-        if at < start:
-            parts.append(Stretch(data[at:start].decode("utf-8", "replace"), covered=False))
-        parts.append(Stretch(data[start:end].decode("utf-8", "replace"), covered=True))
-        at = end
-    if at < len(data):
-        parts.append(Stretch(data[at:].decode("utf-8", "replace"), covered=False))
-    return tuple(parts)

@@ -30,6 +30,7 @@ from jogak.explain.lattice_layout import lattice_blocks
 from jogak.explain.symbols import Draw, drawing, visible
 from jogak.explain.unigram import UnigramTrainingTrace
 from jogak.explain.unigram_layout import training_section
+from jogak.explain.wordpiece import ScoredCandidate, ScoredMerge
 
 __all__ = ["layout"]
 
@@ -188,14 +189,20 @@ def _merge(merge: MergeTrace) -> Section:
     overlapped = (
         "" if merge.occurrences == merge.count else f", {merge.occurrences:,} without overlap"
     )
+    what = "count"
+    reached = f"count {merge.count:,}{overlapped}"
+    if isinstance(merge, ScoredMerge) and merge.by_score:
+        what = f"score of pairs that occur {_many(merge.floor, 'time')} or more"
+        reached += f", score {merge.score:,.3f}"
     how = (
-        "the largest count"
+        f"the largest {what}"
         if merge.tied <= 1
-        else f"{_many(merge.tied, 'pair')} share the largest count, {merge.decided_by} decides"
+        else f"{_many(merge.tied, 'pair')} share the largest {what}, {merge.decided_by} decides"
     )
-    blocks: list[Block] = [Line(_cell(f"count {merge.count:,}{overlapped}: {how}"))]
+    blocks: list[Block] = [Line(_cell(f"{reached}: {how}"))]
     if merge.candidates:
-        blocks.append(_candidates(merge, draw))
+        scored = isinstance(merge, ScoredMerge)
+        blocks.append((_scored_candidates if scored else _candidates)(merge, draw))
     if merge.before:
         blocks.append(_dictionary(merge, draw))
     blocks.append(
@@ -229,6 +236,30 @@ def _candidates(merge: MergeTrace, draw: Draw) -> Table:
     if hidden > 0:
         rows.append(((), (Run(f"… {hidden:,} more", "dim"),), (), ()))
     return Table(tuple(rows), ("", "candidate", "count", ""), frozenset({2}), marked=frozenset({0}))
+
+
+def _scored_candidates(merge: MergeTrace, draw: Draw) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    shown = merge.candidates[:_CANDIDATES]
+    for index, candidate in enumerate(shown):
+        assert isinstance(candidate, ScoredCandidate)
+        tied = "tied" if index < merge.tied else ""
+        rows.append(
+            (
+                _cell("→" if index == 0 else ""),
+                (Run(_pair(candidate.left, candidate.right, draw), "plain" if index else "taken"),),
+                _number(candidate.count),
+                _number(candidate.left_count),
+                _number(candidate.right_count),
+                (Run(f"{candidate.score:,.3f}", "number"),),
+                (Run(tied, "dim") if index else Run(merge.decided_by),),
+            )
+        )
+    hidden = merge.candidates_total - len(shown)
+    if hidden > 0:
+        rows.append(((), (Run(f"… {hidden:,} more", "dim"),), (), (), (), (), ()))
+    headers = ("", "candidate", "count", "left", "right", "score", "")
+    return Table(tuple(rows), headers, frozenset({2, 3, 4, 5}), marked=frozenset({0}))
 
 
 def _dictionary(merge: MergeTrace, draw: Draw) -> Table:
@@ -406,6 +437,8 @@ _ENCODING_STOPS = {
     "no-merge": "no two neighbours are a merge",
     "one-symbol": "one symbol is left",
     "whole-word": "the whole word is in the vocabulary",
+    "stuck": "no piece matches at this place, so the whole word is unknown",
+    "too-long": "the word has more characters than max_chars_per_word, so it is unknown",
     "covered": "pieces cover the whole word",
     "dropout": "dropout set aside every merge that was left",
     "special": "a special token is taken as it is",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from jogak.counts import Counts, count
 from jogak.errors import ConfigError
-from jogak.learn import bpe, unigram
+from jogak.learn import bpe, unigram, wordpiece
 from jogak.learn.job import Job, SpecialTokens, special_ids
 from jogak.progress import Progress, reporting
 from jogak.spec import (
@@ -23,6 +23,7 @@ from jogak.spec import (
     Pretokenizer,
     PretokenizerLike,
     Unigram,
+    WordPiece,
     resolve_normalizer,
     resolve_pretokenizer,
 )
@@ -38,7 +39,7 @@ __all__ = ["train"]
 class _Family(Protocol):
     """What a module that learns one family has."""
 
-    def usual_pretokenizer(self, config: Any) -> str: ...
+    def usual_pretokenizer(self, config: Any) -> PretokenizerLike: ...
 
     def keeps_order(self, config: Any) -> bool: ...
 
@@ -46,7 +47,11 @@ class _Family(Protocol):
 
 
 #: Config -> the module that learns by it.
-_FAMILIES: Mapping[type[Config], _Family] = {BPE: bpe, Unigram: unigram}
+_FAMILIES: Mapping[type[Config], _Family] = {
+    BPE: bpe,
+    Unigram: unigram,
+    WordPiece: wordpiece,
+}
 
 
 def train(
@@ -66,13 +71,16 @@ def train(
     Args:
         corpus: files, folders, globs, ``"-"`` for standard input, an iterable of texts, an inventory
             ``{word: count}``, or `Counts`; see `jogak.count`.
-        model: how to learn: a `BPE` or a `Unigram`; `BPE` with its defaults if left out.
+        model: how to learn: a `BPE`, a `Unigram` or a `WordPiece`; `BPE` with its defaults if left out.
         normalizer: how text is rewritten first: a name such as ``"nmt_nfkc"``, an object such as
             `Replace`, or a list of these; see `resolve_normalizer`. None takes what the counts were
             made with, else none.
         pretokenizer: how text is cut into words: a name, a `Split`, `Digits`, or a list of these.
             None takes what the counts were made with, else ``"o200k"`` for byte-level,
             ``"metaspace"`` for a prefix marker and for Unigram, ``"whitespace"`` for all others.
+            None takes what the counts were made with, else ``"o200k"`` for byte-level, ``"bert"`` for
+            WordPiece with a continuation marker, ``"metaspace"`` for a prefix marker,
+            ``"whitespace"`` for all others.
         special_tokens: texts, which get the first ids, or a dict text -> chosen id. Ordinary text
             never becomes one.
         num_threads: threads for counting and for Unigram; the result does not depend on it.

@@ -16,9 +16,9 @@ from jogak.training import UnigramLog, UnigramRound
 __all__ = ["keeps_order", "learn", "usual_pretokenizer"]
 
 
-def usual_pretokenizer(config: Unigram) -> str:
+def usual_pretokenizer(config: Unigram) -> Metaspace:
     """How text is cut unless somebody says otherwise."""
-    return "metaspace" if config.split_by_whitespace else "none"
+    return Metaspace(split=config.split_by_whitespace, suffix=config.treat_whitespace_as_suffix)
 
 
 def keeps_order(config: Unigram) -> bool:
@@ -54,29 +54,24 @@ def learn(job: Job[Unigram]) -> Tokenizer:
 
 
 def _check(job: Job[Unigram]) -> None:
-    config = job.config
-    spaces = job.stages[0]
-    if isinstance(spaces, Metaspace):
-        _check_spaces(config, spaces)
+    config, first = job.config, job.stages[0]
+    if isinstance(first, Metaspace):
+        if first.split and not config.split_by_whitespace:
+            raise ConfigError(
+                "split_by_whitespace=False lets pieces cross words, but the pre-tokenizer metaspace "
+                "cuts at every space, so none could; choose pretokenizer=jogak.Metaspace(split=False)"
+            )
+        if first.suffix != config.treat_whitespace_as_suffix:
+            raise ConfigError(
+                f"treat_whitespace_as_suffix is {config.treat_whitespace_as_suffix}, but the "
+                f"pre-tokenizer metaspace has suffix={first.suffix}; the two must agree"
+            )
     for text in config.user_defined:
         if text in job.specials:
             raise ConfigError(
                 f"{text!r} is both a special token and user-defined; choose one: ordinary text never "
                 "becomes a special token, but always a user-defined piece"
             )
-
-
-def _check_spaces(config: Unigram, spaces: Metaspace) -> None:
-    if spaces.split and not config.split_by_whitespace:
-        raise ConfigError(
-            "split_by_whitespace=False lets pieces cross words, but the pre-tokenizer metaspace cuts "
-            'before every space, so none could; choose pretokenizer="none"'
-        )
-    if config.treat_whitespace_as_suffix and not spaces.suffix:
-        raise ConfigError(
-            "treat_whitespace_as_suffix=True wants the space at the end of words, but the "
-            'pre-tokenizer metaspace writes ▁ at their front; choose a jogak.Split such as r"\\S+\\s?"'
-        )
 
 
 def _byte_pieces(config: Unigram) -> list[str]:
@@ -86,6 +81,14 @@ def _byte_pieces(config: Unigram) -> list[str]:
 def _others(job: Job[Unigram]) -> list[str]:
     """Pieces that count for the size and are not learned, besides user-defined ones."""
     return [*job.specials, *_byte_pieces(job.config)]
+
+
+def _marker(job: Job[Unigram]) -> Marker:
+    """How the pre-tokenizer marks the border of words."""
+    first = job.stages[0]
+    if not isinstance(first, Metaspace) or not first.escape:
+        return Marker()
+    return Marker("suffix", "▁", "joined") if first.suffix else Marker("prefix")
 
 
 def _tokenizer(job: Job[Unigram], result: dict[str, Any]) -> Tokenizer:
@@ -114,8 +117,9 @@ def _tokenizer(job: Job[Unigram], result: dict[str, Any]) -> Tokenizer:
             byte_fallback=config.byte_fallback,
             unknown=config.unknown if config.unknown in specials else uncounted,
             fuse_unknown=config.fuse_unknown,
-            marker=Marker("prefix" if job.marked else "none"),
+            marker=_marker(job),
         ),
+        normalizer=job.normalizer,
         pretokenizer=job.stages,
         special_tokens=dict(specials),
     )

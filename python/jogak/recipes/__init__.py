@@ -94,7 +94,7 @@ def train_sentencepiece(
     characters, counts = _alphabet(whole, known, meta)
     trained = train(
         counts,
-        _config(known, characters),
+        _config(known, characters, seeds="seed_sentencepiece_size" in options),
         special_tokens=meta.ids,
         num_threads=threads,
         progress=progress,
@@ -239,7 +239,7 @@ def _too_small(
     return message
 
 
-def _config(flags: Flags, characters: str) -> BPE | Unigram:
+def _config(flags: Flags, characters: str, *, seeds: bool) -> BPE | Unigram:
     shared: dict[str, Any] = {
         "vocab_size": flags.vocab_size,
         "characters": characters,
@@ -258,7 +258,7 @@ def _config(flags: Flags, characters: str) -> BPE | Unigram:
         )
     return Unigram(
         **shared,
-        seed_size=flags.seed_sentencepiece_size,
+        seed_size=flags.seed_sentencepiece_size if seeds else None,
         seeds="sentencepiece",
         hard_vocab_limit=flags.hard_vocab_limit,
         shrinking_factor=flags.shrinking_factor,

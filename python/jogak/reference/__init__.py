@@ -1,4 +1,4 @@
-"""The BPE family in plain Python, written to be read, and the oracle the Rust core is tested against.
+"""Every algorithm in plain Python, written to be read, and the oracle the Rust core is tested against.
 
 Rule of this room: clear before fast. It imports nothing of jogak outside itself and, but for the
 patterns of `pretokenize`, only the standard library. A result here is never rounded, cached or
@@ -13,12 +13,13 @@ Read it in this order; every file tells one story and starts with its rules:
     model         what training leaves behind: pieces, ids, merges, the unknown rule
     encode        a word -> pieces by merging, with and without dropout
     longest       a word -> pieces by longest match, and by longest piece first
+    wordpiece     counts -> pieces by likelihood, and a word -> pieces or nothing
     text          a whole text -> tokens -> ids
     decode        the way back
     compress      byte pair compression, where it all began
     random        the random numbers of dropout
 
-WordPiece and Unigram have a place beside these files, not inside them.
+Unigram has a place beside these files, not inside them.
 
 >>> from jogak.reference import Spelling, train
 >>> sennrich = {"low": 5, "lower": 2, "newest": 6, "widest": 3}
@@ -33,10 +34,19 @@ from .decode import decode, decode_bytes, join_tokens
 from .encode import Encoding, MergeStep, encode_word, encode_word_dropout
 from .longest import longest_first, longest_match
 from .model import Model, byte_pieces
+from .normalize import apply_rules, from_jamo, nfkc_rules, to_jamo
 from .pretokenize import PATTERNS, metaspace, pretokenize, undo_metaspace
 from .random import SplitMix64
 from .text import encode, tokens
 from .ties import TIES, best_pair
+from .wordpiece import (
+    WordPieceEncoding,
+    WordPieceMatch,
+    WordPieceMerge,
+    WordPieceTraining,
+    encode_wordpiece,
+    train_wordpiece,
+)
 from .words import BYTE_TO_CHAR, CHAR_TO_BYTE, MARKERS, Spelling, base_alphabet, inventory
 
 __all__ = [
@@ -55,6 +65,11 @@ __all__ = [
     "Spelling",
     "SplitMix64",
     "Training",
+    "WordPieceEncoding",
+    "WordPieceMatch",
+    "WordPieceMerge",
+    "WordPieceTraining",
+    "apply_rules",
     "base_alphabet",
     "best_pair",
     "byte_pieces",
@@ -65,15 +80,20 @@ __all__ = [
     "encode",
     "encode_word",
     "encode_word_dropout",
+    "encode_wordpiece",
+    "from_jamo",
     "inventory",
     "join_tokens",
     "longest_first",
     "longest_match",
     "merge_pair",
     "metaspace",
+    "nfkc_rules",
     "pretokenize",
     "prune_dead",
+    "to_jamo",
     "tokens",
     "train",
+    "train_wordpiece",
     "undo_metaspace",
 ]

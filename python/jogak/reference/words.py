@@ -200,6 +200,7 @@ def base_alphabet(
     spelling: Spelling,
     alphabet_size: int | None = None,
     character_coverage: float = 1.0,
+    every_plain: bool = False,
 ) -> list[str]:
     """The pieces that exist before the first merge, in the order of their ids.
 
@@ -215,6 +216,7 @@ def base_alphabet(
             with the word counts, markers are not counted, and of equals the smaller code point wins.
         character_coverage: keep the most frequent characters until kept / all >= this share of all
             character occurrences, in (0, 1]. With both limits the tighter one holds.
+        every_plain: every character that is kept is also there without the marker.
 
     >>> base_alphabet({"low": 5, "lo": 1}, Spelling("continuation"))
     ['l', '##o', '##w']
@@ -251,6 +253,8 @@ def base_alphabet(
         for symbol, char in zip(spelling.symbols(word), _characters(word, spelling), strict=True):
             if char in kept or char == "":
                 (plain if symbol == char else marked).add(symbol)
+    if every_plain:
+        plain |= kept
     return sorted(plain) + sorted(marked - plain)
 
 

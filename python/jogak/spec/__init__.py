@@ -1,8 +1,8 @@
 """What a tokenizer *is*: plain immutable data, validated when made.
 
-Two kinds of objects live here. *Configs* (`BPE`) say how to train. A `Spec` says what came out:
-pieces, merges, border marker, pre-tokenizer, special tokens. A `Spec` is all that a file holds and
-all that `jogak.Tokenizer` is compiled from.
+Two kinds of objects live here. *Configs* (`BPE`, `WordPiece`) say how to train. A `Spec` says what
+came out: pieces, merges, border marker, pre-tokenizer, special tokens. A `Spec` is all that a file
+holds and all that `jogak.Tokenizer` is compiled from.
 
 Rule: no behaviour beyond checking and translating to and from plain dicts; an impossible
 combination raises `ConfigError` here, not in training.
@@ -48,6 +48,7 @@ from jogak.spec.pretokenizers import (
 from jogak.spec.scored_bpe import ScoredBPEModel
 from jogak.spec.unigram import Precision, UnigramModel
 from jogak.spec.unigram_config import SeedRule, Unigram
+from jogak.spec.wordpiece import Criterion, WordPiece, WordPieceModel
 
 __all__ = [
     "BPE",
@@ -57,6 +58,7 @@ __all__ = [
     "Charsmap",
     "CollapseSpaces",
     "Config",
+    "Criterion",
     "Digits",
     "Jamo",
     "Lowercase",
@@ -84,6 +86,8 @@ __all__ = [
     "UnicodeForm",
     "Unigram",
     "UnigramModel",
+    "WordPiece",
+    "WordPieceModel",
     "normalizer_from_dict",
     "pretokenizer_from_dict",
     "resolve_normalizer",
@@ -91,9 +95,9 @@ __all__ = [
 ]
 
 #: How to train: one config for each family.
-Config: TypeAlias = BPE | Unigram
+Config: TypeAlias = BPE | Unigram | WordPiece
 #: What came out of it: one model for each family.
-Model: TypeAlias = BPEModel | UnigramModel
+Model: TypeAlias = BPEModel | UnigramModel | WordPieceModel
 
 
 @dataclass(frozen=True, kw_only=True)

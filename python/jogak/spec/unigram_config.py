@@ -39,7 +39,8 @@ class Unigram:
         vocab_size: how many pieces the vocabulary has in the end, special tokens, byte pieces and
             user-defined pieces counted.
         seed_size: how many substrings training starts with, besides all characters: those of highest
-            count times length.
+            count times length. None takes six times the vocabulary, 20,000 or more: on text of
+            another kind that is better than many more, on text of the same kind as good.
         seeds: which substrings are candidates. ``"suffix"``: those that occur twice or more and not
             always before the same character; the end of a word or script is no character.
             ``"sentencepiece"``: those that are followed by two different characters somewhere, be it
@@ -62,9 +63,10 @@ class Unigram:
         split_digits: each of the digits 0 to 9 is a piece of its own.
         split_by_whitespace: a ``▁`` (or space) starts a piece. Without, it may also stand in the
             middle, so that pieces cross words; the pre-tokenizer must then leave words together
-            (``pretokenizer="none"``, not ``"metaspace"``).
+            (``Metaspace(split=False)``, which is taken unless another is named).
         allow_whitespace_only_pieces: pieces of several ``▁`` and nothing else may be learned.
-        treat_whitespace_as_suffix: a ``▁`` ends a piece, rather than to start it.
+        treat_whitespace_as_suffix: a ``▁`` ends a piece, rather than to start it; goes with
+            ``Metaspace(suffix=True)``, which is taken unless another is named.
         byte_fallback: add the 256 pieces ``<0x00>`` to ``<0xFF>``, which stand for the bytes of
             characters outside the alphabet.
         user_defined: texts that are pieces wherever they stand, are never cut, and of which nothing
@@ -84,7 +86,7 @@ class Unigram:
     """
 
     vocab_size: int = 8000
-    seed_size: int = 1_000_000
+    seed_size: int | None = None
     seeds: SeedRule = "suffix"
     shrinking_factor: float = 0.75
     num_sub_iterations: int = 2
@@ -106,6 +108,9 @@ class Unigram:
     hard_vocab_limit: bool = True
 
     def __post_init__(self) -> None:
+        if self.seed_size is None and isinstance(self.vocab_size, int):
+            size = min(max(6 * self.vocab_size, 20_000), 2**25)
+            object.__setattr__(self, "seed_size", size)
         for option, least, most in (
             ("vocab_size", 1, 2**31),
             ("seed_size", 0, 2**25),

@@ -13,21 +13,25 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from jogak.errors import ConfigError
-from jogak.training.bpe import MergeStep, StopReason, TrainingLog
+from jogak.training.bpe import TrainingLog
 from jogak.training.checks import shown
+from jogak.training.merges import MergeStep, StopReason
 from jogak.training.unigram import UnigramLog, UnigramRound
+from jogak.training.wordpiece import ScoredStep, WordPieceLog
 
 __all__ = [
     "Log",
     "MergeStep",
+    "ScoredStep",
     "StopReason",
     "TrainingLog",
     "UnigramLog",
     "UnigramRound",
+    "WordPieceLog",
     "log_from_dict",
 ]
 
-Log: TypeAlias = TrainingLog | UnigramLog
+Log: TypeAlias = TrainingLog | UnigramLog | WordPieceLog
 
 
 def log_from_dict(data: Mapping[str, Any]) -> Log:
@@ -42,4 +46,6 @@ def log_from_dict(data: Mapping[str, Any]) -> Log:
         return TrainingLog.from_dict(data)
     if family == "unigram":
         return UnigramLog.from_dict(data)
-    raise ConfigError(f"config.type is {shown(family)}; expected 'bpe' or 'unigram'")
+    if family == "wordpiece":
+        return WordPieceLog.from_dict(data)
+    raise ConfigError(f"config.type is {shown(family)}; expected 'bpe', 'unigram' or 'wordpiece'")

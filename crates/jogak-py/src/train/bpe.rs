@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use jogak::count::{Inventory, Order};
 
-use jogak::symbols::{UNKNOWN, draw};
+use jogak::symbols::draw;
 use jogak::train::{
-    BpeConfig, BpeTrained, Corpus, Merge, PieceRules, Stop, Ties, TrainObserver, View,
+    BpeConfig, BpeTrained, Corpus, Merge, PieceRules, Ties, TrainObserver, View,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -15,7 +15,8 @@ use pyo3::types::PyDict;
 use crate::counts::Counts;
 use crate::errors::{raise, to_py};
 use crate::models::{Options, marker};
-use crate::train::{Reporter, alphabet_limit};
+use crate::train::trace::{Change, Choice, Record, Trace, Words};
+use crate::train::{Reporter, alphabet_limit, stop};
 
 /// Trains BPE on `counts`. `config` is `BPE` as a dict, flattened; `other_pieces` are the texts of
 /// special tokens and byte pieces. `consume` leaves `counts` without words, so that their memory is
@@ -39,15 +40,8 @@ pub(crate) fn train_bpe<'py>(
     let bytes = config.bytes;
     let mut watcher = Watcher {
         reporter: Reporter::new(progress),
-        trace: Trace {
-            bytes: config.bytes,
-            merges: trace,
-            candidates,
-            words,
-            records: Vec::new(),
-            now: None,
-            live: 0,
-        },
+        bytes: config.bytes,
+        trace: Trace::new(trace, candidates, words),
     };
     let watching = &mut watcher;
     let counts = if consume { counts.get().take() } else { counts.get().share() };
@@ -83,7 +77,7 @@ fn result<'py>(
     py: Python<'py>,
     trained: &BpeTrained,
     bytes: bool,
-    records: Vec<Record>,
+    records: Vec<Record<Candidate>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     let texts: Vec<String> = trained.pieces.iter().map(|piece| text(piece, bytes)).collect();
@@ -95,14 +89,7 @@ fn result<'py>(
     dict.set_item("occurrences", column(|merge| merge.replaced))?;
     let live: Vec<i8> = trained.merges.iter().map(|merge| merge.live_change).collect();
     dict.set_item("live_changes", live)?;
-    let stop = match trained.stop {
-        Stop::NumMerges => "num-merges",
-        Stop::VocabSize => "vocab-size",
-        Stop::MinPairCount => "min-pair-count",
-        Stop::NoPair => "no-pair",
-        Stop::Interrupted => "interrupted",
-    };
-    dict.set_item("stop", stop)?;
+    dict.set_item("stop", stop(trained.stop))?;
     let dead: Vec<bool> = trained.occurrences.iter().map(|&count| count == 0).collect();
     dict.set_item("dead", dead)?;
     dict.set_item("initial_live", trained.initial_live)?;
@@ -159,132 +146,51 @@ fn parse(config: &Bound<'_, PyDict>, other_pieces: Vec<String>) -> PyResult<BpeC
 /// Watches training on behalf of Python.
 struct Watcher {
     reporter: Reporter,
-    trace: Trace,
+    bytes: bool,
+    trace: Trace<Candidate>,
+}
+
+/// Texts and count of a pair.
+type Candidate = (String, String, u64);
+
+struct Look<'a, 'v> {
+    view: &'a View<'v>,
+    bytes: bool,
+}
+
+impl Words for Look<'_, '_> {
+    fn name(&self, id: u32) -> String {
+        text(self.view.piece(id), self.bytes)
+    }
+
+    fn for_each_word(&self, word: impl FnMut(&[u32], u64)) {
+        self.view.for_each_word(word);
+    }
 }
 
 impl TrainObserver for Watcher {
     fn before_merge(&mut self, merge: &Merge, view: &View<'_>) {
-        self.trace.before(merge, view);
+        if self.trace.is_full() {
+            return;
+        }
+        let look = Look { view, bytes: self.bytes };
+        let candidates = view.candidates();
+        let tied = candidates.iter().filter(|(_, count)| *count == merge.count).count();
+        let named = |&((left, right), count): &((u32, u32), u64)| {
+            (look.name(left), look.name(right), count)
+        };
+        let shown = candidates.iter().take(self.trace.candidates).map(named).collect();
+        let choice = Choice { shown, total: candidates.len(), tied };
+        self.trace.before((merge.left, merge.right), &look, choice);
     }
 
     fn after_merge(&mut self, merge: &Merge, view: &View<'_>) {
-        self.trace.after(merge, view);
+        let change =
+            Change { count: merge.count, replaced: merge.replaced, live: merge.live_change };
+        self.trace.after(merge.id, change, &Look { view, bytes: self.bytes });
     }
 
     fn progress(&mut self, done: usize, goal: Option<usize>) -> ControlFlow<()> {
         self.reporter.tick(done, goal)
-    }
-}
-
-/// Words as they are cut: (pieces, count).
-type Words = Vec<(Vec<String>, u64)>;
-
-/// Traces the first merges.
-struct Trace {
-    bytes: bool,
-    /// How many merges are traced, and with how many candidates and changed words each.
-    merges: usize,
-    candidates: usize,
-    words: usize,
-    records: Vec<Record>,
-    /// The record of the merge that is being applied, and which words it changes.
-    now: Option<(Record, Vec<usize>)>,
-    live: i64,
-}
-
-#[derive(Default)]
-struct Record {
-    merge: Option<Merge>,
-    texts: (String, String, String),
-    candidates: Vec<(String, String, u64)>,
-    candidates_total: usize,
-    tied: usize,
-    before: Words,
-    after: Words,
-    changed_total: usize,
-    live: i64,
-    lengths: (u64, u64),
-}
-
-impl Trace {
-    fn name(&self, view: &View<'_>, id: u32) -> String {
-        if id == UNKNOWN { "<unk>".into() } else { text(view.piece(id), self.bytes) }
-    }
-
-    fn before(&mut self, merge: &Merge, view: &View<'_>) {
-        if self.records.len() >= self.merges {
-            return;
-        }
-        let mut record = Record::default();
-        let mut seen = std::collections::BTreeSet::new();
-        let mut changed = Vec::new();
-        let mut index = 0;
-        view.for_each_word(|symbols, count| {
-            seen.extend(symbols.iter().copied().filter(|&id| id != UNKNOWN));
-            record.lengths.0 += symbols.len() as u64 * count;
-            if symbols.windows(2).any(|pair| pair == [merge.left, merge.right]) {
-                record.changed_total += 1;
-                if changed.len() < self.words {
-                    changed.push(index);
-                    let names = symbols.iter().map(|&id| self.name(view, id)).collect();
-                    record.before.push((names, count));
-                }
-            }
-            index += 1;
-        });
-        self.live = seen.len() as i64;
-        let candidates = view.candidates();
-        record.candidates_total = candidates.len();
-        record.tied = candidates.iter().filter(|(_, count)| *count == merge.count).count();
-        record.candidates = candidates
-            .iter()
-            .take(self.candidates)
-            .map(|&((left, right), count)| (self.name(view, left), self.name(view, right), count))
-            .collect();
-        record.texts.0 = self.name(view, merge.left);
-        record.texts.1 = self.name(view, merge.right);
-        self.now = Some((record, changed));
-    }
-
-    fn after(&mut self, merge: &Merge, view: &View<'_>) {
-        let Some((mut record, changed)) = self.now.take() else { return };
-        let mut changed = changed.into_iter().peekable();
-        let mut index = 0;
-        view.for_each_word(|symbols, count| {
-            record.lengths.1 += symbols.len() as u64 * count;
-            if changed.next_if_eq(&index).is_some() {
-                let names = symbols.iter().map(|&id| self.name(view, id)).collect();
-                record.after.push((names, count));
-            }
-            index += 1;
-        });
-        record.live = self.live + i64::from(merge.live_change);
-        record.texts.2 = self.name(view, merge.id);
-        record.merge = Some(*merge);
-        self.records.push(record);
-    }
-}
-
-impl Record {
-    fn dict(self, py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
-        let dict = PyDict::new(py);
-        if let Some(merge) = self.merge {
-            dict.set_item("count", merge.count)?;
-            dict.set_item("occurrences", merge.replaced)?;
-            dict.set_item("live_change", merge.live_change)?;
-        }
-        dict.set_item("left", self.texts.0)?;
-        dict.set_item("right", self.texts.1)?;
-        dict.set_item("piece", self.texts.2)?;
-        dict.set_item("candidates", self.candidates)?;
-        dict.set_item("candidates_total", self.candidates_total)?;
-        dict.set_item("tied", self.tied)?;
-        dict.set_item("before", self.before)?;
-        dict.set_item("after", self.after)?;
-        dict.set_item("changed_total", self.changed_total)?;
-        dict.set_item("live", self.live)?;
-        dict.set_item("length_before", self.lengths.0)?;
-        dict.set_item("length_after", self.lengths.1)?;
-        Ok(dict)
     }
 }

@@ -1,18 +1,21 @@
 //! Training, for Python: one file for each family.
 
 mod bpe;
+mod trace;
 mod unigram;
+mod wordpiece;
 
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use jogak::train::AlphabetLimit;
+use jogak::train::{AlphabetLimit, Stop};
 use pyo3::prelude::*;
 
 use crate::models::Options;
 
 pub(crate) use bpe::train_bpe;
 pub(crate) use unigram::train_unigram;
+pub(crate) use wordpiece::train_wordpiece;
 
 /// How often Python is asked for signals and told of progress.
 const TICK: Duration = Duration::from_millis(80);
@@ -68,4 +71,15 @@ fn alphabet_limit(options: &Options<'_, '_>) -> PyResult<AlphabetLimit> {
         (None, Some(share)) => AlphabetLimit::Coverage(share),
         (None, None) => AlphabetLimit::All,
     })
+}
+
+/// Why training ended, as Python names it.
+fn stop(stop: Stop) -> &'static str {
+    match stop {
+        Stop::NumMerges => "num-merges",
+        Stop::VocabSize => "vocab-size",
+        Stop::MinPairCount => "min-pair-count",
+        Stop::NoPair => "no-pair",
+        Stop::Interrupted => "interrupted",
+    }
 }

@@ -2,16 +2,19 @@
 //!
 //! Rule: sees one word at a time. No I/O; randomness only from a seed passed in.
 
+mod automaton;
 pub mod bpe;
 pub(crate) mod cuts;
 mod greedy;
 mod merge;
 mod pairs;
 pub mod unigram;
+pub mod wordpiece;
 
 pub use bpe::{Bpe, BpeParts, Strategy};
 pub use merge::Merger;
 pub use unigram::{Precision, Unigram, UnigramParts};
+pub use wordpiece::{WordPiece, WordPieceParts};
 
 use crate::error::Result;
 use crate::random::SplitMix64;
@@ -55,6 +58,8 @@ pub struct Way {
 pub struct Scratch {
     /// For BPE.
     pub(crate) merger: Merger,
+    /// For WordPiece: the pieces of a word that may yet turn out to be unknown.
+    pub(crate) found: Vec<u32>,
     /// For Unigram.
     pub(crate) viterbi: unigram::Viterbi,
     /// For Unigram with a memory of words.
@@ -67,6 +72,8 @@ pub struct Scratch {
 pub enum Model {
     /// Byte pair encoding and the greedy ways over its pieces.
     Bpe(Bpe),
+    /// Longest match, and the whole word or nothing.
+    WordPiece(WordPiece),
     /// The Unigram language model.
     Unigram(Unigram),
 }
@@ -86,6 +93,9 @@ impl Model {
     ) -> Result<()> {
         match self {
             Model::Bpe(bpe) => bpe.word(word, way, &mut scratch.merger, sink, observer),
+            Model::WordPiece(wordpiece) => {
+                wordpiece.word(word, way.keep_uncovered, &mut scratch.found, sink, observer)
+            }
             Model::Unigram(unigram) => match &mut way.alpha {
                 None => {
                     let viterbi = &mut scratch.viterbi;
@@ -103,6 +113,7 @@ impl Model {
     pub fn vocab(&self) -> &Vocab {
         match self {
             Model::Bpe(bpe) => bpe.vocab(),
+            Model::WordPiece(wordpiece) => wordpiece.vocab(),
             Model::Unigram(unigram) => unigram.vocab(),
         }
     }
@@ -111,6 +122,7 @@ impl Model {
     pub fn bpe(&self) -> Option<&Bpe> {
         match self {
             Model::Bpe(bpe) => Some(bpe),
+            Model::WordPiece(_) => None,
             Model::Unigram(_) => None,
         }
     }
@@ -119,7 +131,7 @@ impl Model {
     pub fn unigram(&self) -> Option<&Unigram> {
         match self {
             Model::Unigram(unigram) => Some(unigram),
-            Model::Bpe(_) => None,
+            Model::Bpe(_) | Model::WordPiece(_) => None,
         }
     }
 
@@ -128,6 +140,7 @@ impl Model {
     pub(crate) fn takes_whole_words(&self) -> bool {
         match self {
             Model::Bpe(bpe) => bpe.whole_word(),
+            Model::WordPiece(wordpiece) => wordpiece.takes_whole_words(),
             Model::Unigram(_) => false,
         }
     }
@@ -136,6 +149,7 @@ impl Model {
     pub(crate) fn cuts(&self) -> Option<&cuts::Cuts> {
         match self {
             Model::Bpe(bpe) => bpe.cuts(),
+            Model::WordPiece(_) => None,
             Model::Unigram(_) => None,
         }
     }
@@ -149,6 +163,8 @@ impl Model {
     pub(crate) fn is_own(&self, strategy: Option<Strategy>) -> bool {
         match self {
             Model::Bpe(bpe) => strategy.is_none_or(|strategy| strategy == bpe.strategy()),
+            // There is but one way, whatever is asked for.
+            Model::WordPiece(_) => true,
             Model::Unigram(_) => true,
         }
     }

@@ -174,7 +174,7 @@ impl Charsmap {
                 }
             }
         }
-        Some(entries)
+        (entries.len() <= limit).then_some(entries)
     }
 }
 

@@ -44,11 +44,13 @@ impl Alphabet {
     }
 
     /// The characters of `words`: first all plain texts, then all that carry the marker, each part
-    /// sorted by text.
+    /// sorted by text. With `every_plain` a character is also there as it is where it only occurs with
+    /// the marker.
     pub fn chars<'a>(
         words: impl Iterator<Item = (&'a str, u64)>,
         marker: &Marker,
         limit: &AlphabetLimit,
+        every_plain: bool,
     ) -> Self {
         let mut counts: FxHashMap<char, u128> = FxHashMap::default();
         let mut forms: FxHashSet<(char, Form)> = FxHashSet::default();
@@ -74,7 +76,10 @@ impl Alphabet {
         let mut entries: Vec<(Form, Vec<u8>)> = Vec::new();
         for &character in &kept {
             for form in [Form::Plain, Form::Marked] {
-                if forms.contains(&(character, form)) && marker.write(character, form, &mut text) {
+                let wanted = every_plain && form == Form::Plain;
+                if (wanted || forms.contains(&(character, form)))
+                    && marker.write(character, form, &mut text)
+                {
                     entries.push((form, text.clone().into_bytes()));
                 }
             }
@@ -142,7 +147,7 @@ mod tests {
 
     fn texts(marker: &Marker, limit: AlphabetLimit) -> Vec<String> {
         let words = [("low", 5), ("lower", 2)];
-        let alphabet = Alphabet::chars(words.into_iter(), marker, &limit);
+        let alphabet = Alphabet::chars(words.into_iter(), marker, &limit, false);
         alphabet.texts.into_iter().map(|text| String::from_utf8(text).unwrap_or_default()).collect()
     }
 

@@ -16,10 +16,10 @@
 //! A pair whose joined text already is a piece or a special token, or is too long, is passed over
 //! for good. That keeps every text at one id, and special tokens out of reach of ordinary text.
 
-use super::alphabet::{Alphabet, AlphabetLimit};
 use std::ops::ControlFlow;
 
-use super::arena::{Arena, SLOTS_PER_TICK};
+use super::alphabet::AlphabetLimit;
+use super::corpus::Corpus;
 use super::learner::Learner;
 use super::rules::PieceRules;
 use super::ties::Ties;
@@ -111,78 +111,7 @@ pub struct BpeTrained {
     pub passed_over: Vec<(u32, u32)>,
 }
 
-/// The words of a corpus, cut into symbols: ready for training. Built from any iterator of
-/// (word, count), after which the source of the words is needed no more.
-#[derive(Debug)]
-pub struct Corpus {
-    pub(super) alphabet: Alphabet,
-    pub(super) arena: Arena,
-    distinct_words: u64,
-    total_words: u64,
-    /// Symbols times word counts, unknown ones among them.
-    length: u64,
-    /// The observer asked to stop before all words were cut.
-    interrupted: bool,
-}
-
 impl Corpus {
-    /// Cuts `words` into symbols. Speed and memory are best if they come sorted by count; the order
-    /// matters for [`Ties::FirstSeen`] only.
-    ///
-    /// If `observer` asks to stop, the words read until then are the corpus, and
-    /// [`Corpus::train`] makes no merge.
-    ///
-    /// # Errors
-    /// [`Error::CountOverflow`] if the number of symbols times counts passes `u64::MAX`;
-    /// [`Error::TooLarge`] for more than 2^32 symbols.
-    pub fn new<'a>(
-        words: impl Iterator<Item = (&'a str, u64)> + Clone,
-        config: &BpeConfig,
-        observer: &mut impl TrainObserver,
-    ) -> Result<Self> {
-        // How many merges `vocab_size` leaves room for is known when the alphabet is.
-        let goal = config.num_merges.filter(|_| config.vocab_size.is_none());
-        let mut stopped = ControlFlow::Continue(());
-        let alphabet = if config.bytes {
-            Alphabet::bytes()
-        } else {
-            let mut bytes = 0;
-            let known = words.clone().take_while(|(word, _)| {
-                bytes += word.len();
-                if bytes >= SLOTS_PER_TICK {
-                    bytes = 0;
-                    stopped = observer.progress(0, goal);
-                }
-                stopped.is_continue()
-            });
-            Alphabet::chars(known, &config.marker, &config.limit)
-        };
-        let mut arena = Arena::new();
-        let (mut distinct_words, mut total_words, mut length) = (0, 0u64, 0u64);
-        let mut next_tick = SLOTS_PER_TICK;
-        for (word, count) in words {
-            if arena.len() >= next_tick && stopped.is_continue() {
-                next_tick = arena.len() + SLOTS_PER_TICK;
-                stopped = observer.progress(0, goal);
-            }
-            if stopped.is_break() {
-                break;
-            }
-            let before = arena.len();
-            alphabet.symbols.for_each(word, |symbol| arena.push(symbol.id));
-            let symbols = (arena.len() - before) as u64;
-            length = count.checked_mul(symbols).and_then(|n| length.checked_add(n)).ok_or_else(
-                || Error::CountOverflow { what: "the number of symbols in the corpus".into() },
-            )?;
-            total_words = total_words.saturating_add(count);
-            distinct_words += 1;
-            arena.end_word(count)?;
-        }
-        arena.finish();
-        let interrupted = stopped.is_break();
-        Ok(Self { alphabet, arena, distinct_words, total_words, length, interrupted })
-    }
-
     /// Learns merges.
     ///
     /// # Errors

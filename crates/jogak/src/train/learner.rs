@@ -3,10 +3,12 @@
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use super::arena::Arena;
-use super::bpe::{BpeConfig, Corpus, Merge, Stop};
+use super::bpe::{BpeConfig, Merge, Stop};
+use super::corpus::Corpus;
+use super::neighbours::Neighbours;
 use super::pairs::Pairs;
 use super::queue::Queue;
 use super::rules::Shape;
@@ -56,39 +58,6 @@ pub(super) struct Entry {
     pub(super) number: u32,
     /// Position of the first occurrence; 0 unless ties are broken by it.
     pub(super) first: u32,
-}
-
-/// What the merged places have on one side: weight and number of places per neighbour.
-#[derive(Debug, Default)]
-struct Neighbours {
-    weights: Vec<u64>,
-    places: Vec<u32>,
-    seen: Vec<u32>,
-}
-
-impl Neighbours {
-    #[inline]
-    fn add(&mut self, symbol: u32, weight: u64) {
-        let index = symbol as usize;
-        if self.places[index] == 0 {
-            self.seen.push(symbol);
-        }
-        self.places[index] += 1;
-        self.weights[index] += weight;
-    }
-
-    fn clear(&mut self) {
-        for &symbol in &self.seen {
-            self.weights[symbol as usize] = 0;
-            self.places[symbol as usize] = 0;
-        }
-        self.seen.clear();
-    }
-
-    fn grow(&mut self, len: usize) {
-        self.weights.resize(len, 0);
-        self.places.resize(len, 0);
-    }
 }
 
 /// Training under way.
@@ -169,71 +138,15 @@ impl<'a> Learner<'a> {
 
     /// Counts all pairs anew and keeps those that reach the threshold. If `tick` breaks this off,
     /// no more can be learned.
-    pub(super) fn count_pairs(
-        &mut self,
-        mut tick: impl FnMut() -> ControlFlow<()>,
-    ) -> ControlFlow<()> {
-        self.pairs.clear();
+    pub(super) fn count_pairs(&mut self, tick: impl FnMut() -> ControlFlow<()>) -> ControlFlow<()> {
+        // The old ones go first: both at once would be twice the memory.
+        self.pairs = Pairs::default();
         self.queue.clear();
         let widths = &self.pieces.widths;
-        let size = widths.len();
-        // (weight, places) of every pair: in a square while that is small, else in a table.
-        let dense = size * size <= 1 << 20;
-        let mut square = vec![(0u64, 0u32); if dense { size * size } else { 0 }];
-        let mut table: FxHashMap<(u32, u32), (u64, u32)> = FxHashMap::default();
-        self.arena.while_each_pair(widths, &mut tick, |_, left, right, weight| {
-            let cell = if dense {
-                &mut square[left as usize * size + right as usize]
-            } else {
-                table.entry((left, right)).or_default()
-            };
-            cell.0 += weight;
-            cell.1 += 1;
-        })?;
-        let mut kept: Vec<((u32, u32), u64, u32)> = if dense {
-            let cells = square.iter().enumerate();
-            cells
-                .map(|(cell, &(count, places))| {
-                    (((cell / size) as u32, (cell % size) as u32), count, places)
-                })
-                .filter(|pair| pair.2 > 0 && pair.1 >= self.threshold)
-                .collect()
-        } else {
-            table
-                .into_iter()
-                .map(|(ids, (count, places))| (ids, count, places))
-                .filter(|pair| pair.1 >= self.threshold)
-                .collect()
-        };
-        kept.retain(|pair| !self.passed.contains(&pair.0) && self.allowed(pair.0));
-        kept.sort_unstable();
-        for &(ids, count, places) in &kept {
-            self.pairs.insert(ids, count, Vec::with_capacity(places as usize));
-        }
-        let pairs = &mut self.pairs;
-        if dense {
-            // The square now tells the number of a kept pair, plus one.
-            square.fill((0, 0));
-            for &(ids, ..) in &kept {
-                if let Some(number) = pairs.number(ids) {
-                    square[ids.0 as usize * size + ids.1 as usize].1 = number + 1;
-                }
-            }
-        }
-        self.arena.while_each_pair(widths, &mut tick, |position, left, right, _| {
-            let number = if dense {
-                square[left as usize * size + right as usize].1.checked_sub(1)
-            } else {
-                pairs.number((left, right))
-            };
-            if let Some(number) = number {
-                pairs.get_mut(number).places.push(position);
-            }
-        })?;
-        for &(ids, ..) in &kept {
-            if let Some(number) = self.pairs.number(ids) {
-                self.enqueue(number);
-            }
+        let wanted = |ids| !self.passed.contains(&ids) && self.allowed(ids);
+        self.pairs = Pairs::count(&self.arena, widths, self.threshold, wanted, tick)?;
+        for number in 0..self.pairs.len() as u32 {
+            self.enqueue(number);
         }
         ControlFlow::Continue(())
     }

@@ -6,7 +6,9 @@
 pub mod alphabet;
 mod arena;
 pub mod bpe;
+mod corpus;
 mod learner;
+mod neighbours;
 mod pairs;
 mod parallel;
 mod queue;
@@ -14,10 +16,16 @@ pub mod rules;
 pub mod ties;
 pub mod unigram;
 mod view;
+pub mod wordpiece;
 
 pub use alphabet::{Alphabet, AlphabetLimit};
-pub use bpe::{BpeConfig, BpeTrained, Corpus, Merge, Stop};
+pub use bpe::{BpeConfig, BpeTrained, Merge, Stop};
+pub use corpus::Corpus;
 pub use rules::PieceRules;
 pub use ties::Ties;
 pub use unigram::{UnigramConfig, UnigramCorpus, UnigramTrained};
 pub use view::{TrainObserver, View};
+pub use wordpiece::{
+    Candidate, Criterion, WordPieceConfig, WordPieceMerge, WordPieceObserver, WordPieceTrained,
+    WordPieceView,
+};

@@ -1,6 +1,10 @@
 //! Pairs of neighbours with their counts and the places where they stand.
 
+use std::ops::ControlFlow;
+
 use rustc_hash::FxHashMap;
+
+use super::arena::Arena;
 
 /// A pair of symbols that is counted.
 #[derive(Debug)]
@@ -28,8 +32,74 @@ pub(super) struct Pairs {
 }
 
 impl Pairs {
-    pub(super) fn clear(&mut self) {
-        *self = Self::default();
+    /// All pairs of `arena` that reach `threshold` and are wanted. Their numbers follow their ids.
+    /// Breaks if `tick`, which is called now and then, does. Cost: two walks over the
+    /// corpus.
+    pub(super) fn count(
+        arena: &Arena,
+        widths: &[u32],
+        threshold: u64,
+        wanted: impl Fn((u32, u32)) -> bool,
+        mut tick: impl FnMut() -> ControlFlow<()>,
+    ) -> ControlFlow<(), Self> {
+        let mut pairs = Self::default();
+        let size = widths.len();
+        // (weight, places) of every pair: in a square while that is small, else in a table.
+        let dense = size * size <= 1 << 20;
+        let mut square = vec![(0u64, 0u32); if dense { size * size } else { 0 }];
+        let mut table: FxHashMap<(u32, u32), (u64, u32)> = FxHashMap::default();
+        arena.while_each_pair(widths, &mut tick, |_, left, right, weight| {
+            let cell = if dense {
+                &mut square[left as usize * size + right as usize]
+            } else {
+                table.entry((left, right)).or_default()
+            };
+            cell.0 += weight;
+            cell.1 += 1;
+        })?;
+        let mut kept: Vec<((u32, u32), u64, u32)> = if dense {
+            let cells = square.iter().enumerate();
+            cells
+                .map(|(cell, &(count, places))| {
+                    (((cell / size) as u32, (cell % size) as u32), count, places)
+                })
+                .filter(|pair| pair.2 > 0 && pair.1 >= threshold)
+                .collect()
+        } else {
+            table
+                .into_iter()
+                .map(|(ids, (count, places))| (ids, count, places))
+                .filter(|pair| pair.1 >= threshold)
+                .collect()
+        };
+        kept.retain(|pair| wanted(pair.0));
+        kept.sort_unstable();
+        for &(ids, count, places) in &kept {
+            pairs.insert(ids, count, Vec::with_capacity(places as usize));
+        }
+        if dense {
+            // The square now tells the number of a kept pair, plus one.
+            square.fill((0, 0));
+            for (&(ids, ..), number) in kept.iter().zip(1..) {
+                square[ids.0 as usize * size + ids.1 as usize].1 = number;
+            }
+        }
+        arena.while_each_pair(widths, &mut tick, |position, left, right, _| {
+            let number = if dense {
+                square[left as usize * size + right as usize].1.checked_sub(1)
+            } else {
+                pairs.number((left, right))
+            };
+            if let Some(number) = number {
+                pairs.get_mut(number).places.push(position);
+            }
+        })?;
+        ControlFlow::Continue(pairs)
+    }
+
+    /// Numbers below this have been given to pairs.
+    pub(super) fn len(&self) -> usize {
+        self.pairs.len()
     }
 
     /// Adds a pair and returns its number.

@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from jogak.formats.checked import Node
-from jogak.formats.native import bpe, scored_bpe, unigram
-from jogak.spec import Model, ScoredBPEModel, UnigramModel
+from jogak.formats.native import bpe, scored_bpe, unigram, wordpiece
+from jogak.spec import Model, ScoredBPEModel, UnigramModel, WordPieceModel
 
 __all__ = ["model_from_node", "model_to_dict"]
 
 
 def model_to_dict(model: Model) -> dict[str, Any]:
     """A model as plain data."""
+    if isinstance(model, WordPieceModel):
+        return wordpiece.to_dict(model)
     if isinstance(model, UnigramModel):
         return unigram.to_dict(model)
     if isinstance(model, ScoredBPEModel):
@@ -33,4 +35,6 @@ def model_from_node(node: Node, special: Node) -> Model:
         return unigram.from_node(node)
     if kind.value == "scored-bpe":
         return scored_bpe.from_node(node)
-    raise kind.expected("'bpe', 'scored-bpe' or 'unigram'")
+    if kind.value == "wordpiece":
+        return wordpiece.from_node(node)
+    raise kind.expected("'bpe', 'scored-bpe', 'unigram' or 'wordpiece'")

@@ -27,11 +27,16 @@ def marker_from_node(node: Node) -> Marker:
     """The object of a marker, all fields given."""
     kind, text, symbol = node.fields("kind", "text", "symbol")
     with node.blamed():
-        return Marker(
+        marker = Marker(
             cast(Any, kind.text()),
             None if text.value is None else text.text(),
             None if symbol.value is None else cast(Any, symbol.text()),
         )
+    # A marker chooses what it is not told; a file has to tell.
+    for part, value in ((text, marker.text), (symbol, marker.symbol)):
+        if part.value != value:
+            raise part.expected(repr(value))
+    return marker
 
 
 def numbers(node: Node) -> tuple[float, ...]:

@@ -273,7 +273,12 @@ impl Unigram {
         let mut start = 0;
         if self.cuts != Cuts::Never {
             let mut last = None;
-            for at in memchr::memmem::find_iter(word.as_bytes(), MARK) {
+            let bytes = word.as_bytes();
+            // Few other characters begin with this byte, and looking for one byte is faster.
+            for at in memchr::memchr_iter(MARK[0], bytes) {
+                if bytes.get(at + 1..at + 3) != Some(&MARK[1..]) {
+                    continue;
+                }
                 let continues = self.cuts == Cuts::Runs && last == at.checked_sub(MARK.len());
                 if at > start && !continues {
                     each(start, at);
@@ -370,5 +375,75 @@ impl<'a, S: Sink> Pieces<'a, S> {
             self.sink.piece(unknown, start, end);
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::observe::Silent;
+    use crate::random::SplitMix64;
+
+    fn model(pieces: &[(&str, f64)], precision: Precision) -> Unigram {
+        let (texts, scores): (Vec<_>, Vec<_>) =
+            pieces.iter().map(|&(text, score)| (text.as_bytes().to_vec(), score)).unzip();
+        let parts = UnigramParts {
+            pieces: texts,
+            scores,
+            user_defined: Vec::new(),
+            byte_fallback: None,
+            unknown: None,
+            fuse_unknown: false,
+            precision,
+        };
+        Unigram::new(parts).unwrap()
+    }
+
+    #[test]
+    fn parts_hold_wherever_their_mark_says_so() {
+        // Near-ties at every distance: the scores of "ab" and of "a" + "b" differ by little.
+        let mut random = SplitMix64::new(3);
+        let (mut held, mut not) = (0, 0);
+        for round in 0..3000 {
+            let near = 2.0_f64.powi(-(round % 30));
+            let scores = [-1.5 - random.fraction(), -2.5 - random.fraction()];
+            let both = scores[0] + scores[1] + near * (random.fraction() - 0.5);
+            let pieces = [("a", scores[0]), ("b", scores[1]), ("ab", both)];
+            for precision in [Precision::Single, Precision::Double] {
+                let model = model(&pieces, precision);
+                let base = -100_000.0 * random.fraction();
+                let mut ids = Vec::new();
+                let mark = NearTies::default().part(&model, "abab", &mut ids).unwrap();
+                let mut running = Running { single: base as f32, double: base };
+                if !mark.holds(model.magnitude(running), precision) {
+                    not += 1;
+                    continue;
+                }
+                held += 1;
+                let mut summed = running;
+                let mut viterbi = Viterbi::default();
+                model.part("abab", &mut running, &mut viterbi, &mut Silent).unwrap();
+                let exact: Vec<u32> = viterbi.path().iter().map(|piece| piece.0).collect();
+                assert_eq!(exact, ids, "{pieces:?} from {base}");
+                model.advance(&mut summed, &ids);
+                assert_eq!(summed.single.to_bits(), running.single.to_bits());
+                assert_eq!(summed.double.to_bits(), running.double.to_bits());
+            }
+        }
+        assert!(held > 1000 && not > 1000, "{held} {not}");
+    }
+
+    #[test]
+    fn words_are_cut_where_no_piece_lies_across() {
+        let parts = |pieces: &[(&str, f64)], word: &str| {
+            let mut parts = Vec::new();
+            model(pieces, Precision::Double)
+                .for_each_part(word, |from, to| parts.push(word[from..to].to_owned()));
+            parts
+        };
+        let word = "▁a▁▁b★";
+        assert_eq!(parts(&[("▁a", -1.0)], word), ["▁a", "▁", "▁b★"]);
+        assert_eq!(parts(&[("▁▁", -1.0)], word), ["▁a", "▁▁b★"]);
+        assert_eq!(parts(&[("a▁", -1.0)], word), [word]);
     }
 }

@@ -189,9 +189,14 @@ impl UnigramCorpus {
             });
         }
         let goal = config.vocab_size - others - chunks.absent.len();
+        let stopped = observer.progress(Stage::Seeding, 0, None).is_break();
         let mut trainer = Trainer::new(self.chunks, config);
         let seeds = trainer.lengths.len();
-        let (rounds, stop) = trainer.run(goal, observer);
+        let (rounds, stop) = if stopped {
+            (Vec::new(), UnigramStop::Interrupted)
+        } else {
+            trainer.run(goal, observer)
+        };
         let size = trainer.finish(goal);
         if size < goal && config.hard_vocab_limit && stop == UnigramStop::VocabSize {
             return Err(Error::Config {

@@ -229,7 +229,6 @@ impl<W: Fn(u32) -> u64 + Sync> Sweep<'_, W> {
                         }
                     }
                 });
-                trim(found, size);
             });
         let mut found = found.concat();
         trim(&mut found, size);

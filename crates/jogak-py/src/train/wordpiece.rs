@@ -1,0 +1,170 @@
+//! Training WordPiece: words and a config in, pieces out.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use jogak::count::{Inventory, Order};
+use jogak::train::{
+    AlphabetLimit, Corpus, Criterion, WordPieceConfig, WordPieceMerge, WordPieceObserver,
+    WordPieceTrained, WordPieceView,
+};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::counts::Counts;
+use crate::errors::{raise, to_py};
+use crate::models::{Options, marker};
+use crate::train::trace::{Change, Choice, Record, Trace, Words};
+use crate::train::{Reporter, stop};
+
+/// Trains WordPiece on `counts`. `config` is `WordPiece` as a dict, flattened, where a `min_pair_count`
+/// of None means `"auto"`; the other arguments are those of `train_bpe`.
+#[pyfunction]
+#[pyo3(signature = (counts, config, other_pieces, consume=false, progress=None, trace=0, candidates=20, words=50))]
+#[expect(clippy::too_many_arguments, reason = "Python sees keywords")]
+pub(crate) fn train_wordpiece<'py>(
+    py: Python<'py>,
+    counts: &Bound<'py, Counts>,
+    config: &Bound<'py, PyDict>,
+    other_pieces: Vec<String>,
+    consume: bool,
+    progress: Option<Py<PyAny>>,
+    trace: usize,
+    candidates: usize,
+    words: usize,
+) -> PyResult<Bound<'py, PyDict>> {
+    let config = parse(config, other_pieces)?;
+    let mut watcher =
+        Watcher { reporter: Reporter::new(progress), trace: Trace::new(trace, candidates, words) };
+    let watching = &mut watcher;
+    let counts = if consume { counts.get().take() } else { counts.get().share() };
+    let trained = py
+        .detach(move || {
+            let order = Order::Canonical;
+            let corpus = match Arc::try_unwrap(counts) {
+                Ok(counts) => corpus(&counts.into_inventory(order), &config, watching),
+                Err(counts) => corpus(&counts.inventory(order), &config, watching),
+            }?;
+            corpus.train_wordpiece(&config, watching)
+        })
+        .map_err(to_py)?;
+    watcher.reporter.check()?;
+    result(py, &trained, watcher.trace.records)
+}
+
+fn corpus(
+    words: &Inventory<'_>,
+    config: &WordPieceConfig,
+    watcher: &mut Watcher,
+) -> jogak::Result<Corpus> {
+    // Counts hold nothing but text, so no word is lost here.
+    let words =
+        words.iter().filter_map(|(word, count)| Some((std::str::from_utf8(word).ok()?, count)));
+    Corpus::of_characters(words, config, watcher)
+}
+
+fn result<'py>(
+    py: Python<'py>,
+    trained: &WordPieceTrained,
+    records: Vec<Record<Candidate>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    let texts: Vec<String> = trained.pieces.iter().map(|piece| text(piece)).collect();
+    dict.set_item("alphabet", trained.alphabet)?;
+    let column = |of: fn(&WordPieceMerge) -> u64| trained.merges.iter().map(of).collect::<Vec<_>>();
+    dict.set_item("counts", column(|merge| merge.count))?;
+    dict.set_item("left_counts", column(|merge| merge.left_count))?;
+    dict.set_item("right_counts", column(|merge| merge.right_count))?;
+    dict.set_item("occurrences", column(|merge| merge.replaced))?;
+    let live: Vec<i8> = trained.merges.iter().map(|merge| merge.live_change).collect();
+    dict.set_item("live_changes", live)?;
+    dict.set_item("stop", stop(trained.stop))?;
+    dict.set_item("initial_live", trained.initial_live)?;
+    dict.set_item("initial_length", trained.initial_length)?;
+    dict.set_item("distinct_words", trained.distinct_words)?;
+    dict.set_item("total_words", trained.total_words)?;
+    dict.set_item("passed_over", &trained.passed_over)?;
+    dict.set_item("pieces", texts)?;
+    let records =
+        records.into_iter().map(|record| record.dict(py)).collect::<PyResult<Vec<_>>>()?;
+    dict.set_item("trace", records)?;
+    Ok(dict)
+}
+
+fn text(piece: &[u8]) -> String {
+    String::from_utf8_lossy(piece).into_owned()
+}
+
+fn parse(config: &Bound<'_, PyDict>, other_pieces: Vec<String>) -> PyResult<WordPieceConfig> {
+    let options = Options(config);
+    let criterion: String = options.get("criterion")?;
+    let size: Option<usize> = options.get("alphabet_size")?;
+    Ok(WordPieceConfig {
+        criterion: match criterion.as_str() {
+            "likelihood" => Criterion::Likelihood,
+            "count" => Criterion::Count,
+            other => {
+                let message = format!("criterion is {other:?}; expected 'likelihood' or 'count'");
+                return Err(raise("ConfigError", message, &[]));
+            }
+        },
+        marker: marker(&options)?,
+        limit: size.map_or(AlphabetLimit::All, AlphabetLimit::Size),
+        vocab_size: options.get("vocab_size")?,
+        other_pieces: other_pieces.into_iter().map(String::into_bytes).collect(),
+        min_pair_count: options.get("min_pair_count")?,
+        max_piece_length: options.get("max_piece_length")?,
+    })
+}
+
+/// Watches training on behalf of Python.
+struct Watcher {
+    reporter: Reporter,
+    trace: Trace<Candidate>,
+}
+
+/// Texts of a pair, how often it occurs, and how often its parts do.
+type Candidate = (String, String, u64, u64, u64);
+
+struct Look<'a, 'v>(&'a WordPieceView<'v>);
+
+impl Words for Look<'_, '_> {
+    fn name(&self, id: u32) -> String {
+        text(self.0.piece(id))
+    }
+
+    fn for_each_word(&self, word: impl FnMut(&[u32], u64)) {
+        self.0.for_each_word(word);
+    }
+}
+
+impl WordPieceObserver for Watcher {
+    fn before_merge(&mut self, merge: &WordPieceMerge, view: &WordPieceView<'_>) {
+        if self.trace.is_full() {
+            return;
+        }
+        let look = Look(view);
+        let candidates = view.candidates();
+        let shown = candidates
+            .iter()
+            .take(self.trace.candidates)
+            .map(|candidate| {
+                let (left, right) = candidate.ids;
+                let (left, right) = (look.name(left), look.name(right));
+                (left, right, candidate.count, candidate.left_count, candidate.right_count)
+            })
+            .collect();
+        let choice = Choice { shown, total: candidates.len(), tied: view.tied(&candidates) };
+        self.trace.before((merge.left, merge.right), &look, choice);
+    }
+
+    fn after_merge(&mut self, merge: &WordPieceMerge, view: &WordPieceView<'_>) {
+        let change =
+            Change { count: merge.count, replaced: merge.replaced, live: merge.live_change };
+        self.trace.after(merge.id, change, &Look(view));
+    }
+
+    fn progress(&mut self, done: usize, goal: Option<usize>) -> ControlFlow<()> {
+        self.reporter.tick(done, goal)
+    }
+}

@@ -1,0 +1,41 @@
+"""The ``model`` section of a WordPiece tokenizer."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from jogak.formats.checked import Node
+from jogak.formats.native.parts import marker_from_node, piece_ids
+from jogak.spec import WordPieceModel
+
+__all__ = ["from_node", "to_dict"]
+
+_FIELDS = ("type", "pieces", "marker", "mark_words", "unknown", "max_chars_per_word")
+
+
+def to_dict(model: WordPieceModel) -> dict[str, Any]:
+    """The model as the section holds it."""
+    return {
+        "type": "wordpiece",
+        "pieces": list(model.pieces),
+        "marker": dataclasses.asdict(model.marker),
+        "mark_words": model.mark_words,
+        "unknown": model.unknown,
+        "max_chars_per_word": model.max_chars_per_word,
+    }
+
+
+def from_node(node: Node) -> WordPieceModel:
+    """The section as a model, checked field by field."""
+    _, pieces_node, marker, mark_words, unknown, max_chars = node.fields(*_FIELDS)
+    pieces = tuple(pieces_node.texts_or_nulls())
+    piece_ids(pieces_node, pieces)
+    with node.blamed():
+        return WordPieceModel(
+            pieces=pieces,
+            marker=marker_from_node(marker),
+            mark_words=mark_words.flag(),
+            unknown=None if unknown.value is None else unknown.text(),
+            max_chars_per_word=max_chars.integer(1, (1 << 32) - 1),
+        )

@@ -1,0 +1,139 @@
+"""Learning WordPiece, and naming the ids."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from jogak import _core
+from jogak.errors import ConfigError, TrainingInterrupted
+from jogak.learn.job import Job
+from jogak.resize import assign_ids
+from jogak.spec import Marker, Spec, WordPiece, WordPieceModel
+from jogak.spec.markers import MARKER_TEXT
+from jogak.tokenizer import Tokenizer
+from jogak.training import WordPieceLog
+
+__all__ = ["keeps_order", "learn", "usual_pretokenizer"]
+
+
+def usual_pretokenizer(config: WordPiece) -> str:
+    """How text is cut unless somebody says otherwise: BERT's way, or at spaces that become ▁."""
+    assert isinstance(config.marker, Marker)
+    if config.marker.kind == "continuation":
+        return "bert"
+    return "metaspace" if config.marker.text == MARKER_TEXT["prefix"] else "whitespace"
+
+
+def keeps_order(config: WordPiece) -> bool:
+    """Whether the order in which words were first seen matters: never."""
+    return False
+
+
+def learn(job: Job[WordPiece]) -> Tokenizer:
+    """Words -> tokenizer.
+
+    Raises:
+        ConfigError: options that contradict the words.
+        TrainingInterrupted: Ctrl-C; the exception has the tokenizer learned so far.
+    """
+    _check_marker(job)
+    result = _learn(job)
+    tokenizer = _tokenizer(job, result)
+    if result["stop"] == "interrupted":
+        raise TrainingInterrupted(
+            f"training was stopped after {len(result['counts']):,} merges; "
+            "the tokenizer of these is in the exception's .tokenizer",
+            tokenizer,
+        )
+    return tokenizer
+
+
+def _check_marker(job: Job[WordPiece]) -> None:
+    """Words that come with a marker come with ▁, and that must be the marker."""
+    marker = job.config.marker
+    if job.marked and marker != Marker("prefix"):
+        raise ConfigError(
+            f"the metaspace pre-tokenizer writes ▁ before words, but the marker is {marker}; choose "
+            'marker="prefix", or another pre-tokenizer'
+        )
+
+
+def _uncounted_unknown(config: WordPiece, specials: Mapping[str, int]) -> str | None:
+    """The unknown piece that nobody asked for: it gets an id, but is not counted in vocab_size."""
+    return None if config.unknown in specials else config.unknown
+
+
+def _learn(job: Job[WordPiece]) -> dict[str, Any]:
+    config = job.config
+    options = config.to_dict()
+    assert isinstance(config.marker, Marker)
+    options.update(config.marker.to_core())
+    if job.marked:
+        options["marker_kind"] = "none"
+    if config.min_pair_count == "auto":
+        options["min_pair_count"] = None
+    others = list(job.specials)
+    uncounted = _uncounted_unknown(config, job.specials)
+    if uncounted is not None:
+        others.append(uncounted)
+        if config.vocab_size is not None:
+            options["vocab_size"] = config.vocab_size + 1
+    return _core.train_wordpiece(
+        job.counts.core,
+        options,
+        others,
+        consume=job.consume,
+        progress=job.progress("merging"),
+        trace=job.trace,
+    )
+
+
+def _tokenizer(job: Job[WordPiece], result: dict[str, Any]) -> Tokenizer:
+    """Core ids -> final ids, and all that is known into a Spec and a log."""
+    config, specials = job.config, job.specials
+    assert isinstance(config.marker, Marker)
+    texts: list[str] = result["pieces"]
+    alphabet: int = result["alphabet"]
+    for text in specials:
+        if text in texts[:alphabet]:
+            raise ConfigError(
+                f"special token {text!r} is a symbol of the corpus's alphabet, so text would become "
+                "it; choose a text of more than one character"
+            )
+    uncounted = _uncounted_unknown(config, specials)
+    _, pieces = assign_ids(texts, specials, uncounted)
+    spec = Spec(
+        model=WordPieceModel(
+            pieces=pieces,
+            marker=config.marker,
+            mark_words=not job.marked,
+            unknown=config.unknown,
+            max_chars_per_word=config.max_chars_per_word,
+        ),
+        normalizer=job.normalizer,
+        pretokenizer=job.stages,
+        special_tokens=dict(specials),
+    )
+    log = WordPieceLog(
+        config=config,
+        stop=result["stop"],
+        counts=tuple(result["counts"]),
+        left_counts=tuple(result["left_counts"]),
+        right_counts=tuple(result["right_counts"]),
+        occurrences=tuple(result["occurrences"]),
+        live_changes=tuple(result["live_changes"]),
+        initial_live=result["initial_live"],
+        initial_length=result["initial_length"],
+        distinct_words=result["distinct_words"],
+        total_words=result["total_words"],
+        passed_over=tuple((texts[left], texts[right]) for left, right in result["passed_over"]),
+        report=job.counts.report,
+    )
+    if job.trace:
+        from jogak.explain.wordpiece import training_trace
+
+        others = len(specials) + alphabet
+        log = dataclasses.replace(log, trace=training_trace(log, result["trace"], others))
+    return Tokenizer(spec, log)
