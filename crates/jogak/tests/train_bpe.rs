@@ -7,8 +7,9 @@ use std::ops::ControlFlow;
 
 use jogak::observe::Silent;
 use jogak::symbols::Marker;
-use jogak::train::{PieceRules, 
-    AlphabetLimit, BpeConfig, BpeTrained, Corpus, Merge, Stop, Ties, TrainObserver, View,
+use jogak::train::{
+    AlphabetLimit, BpeConfig, BpeTrained, Corpus, Merge, PieceRules, Stop, Ties, TrainObserver,
+    View,
 };
 
 const ALL_TIES: [Ties; 5] =

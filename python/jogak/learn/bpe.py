@@ -108,9 +108,7 @@ def _learn(job: Job[BPE]) -> dict[str, Any]:
     )
 
 
-def _most_frequent_last(
-    result: dict[str, Any], characters: Sequence[tuple[str, int]]
-) -> list[int]:
+def _most_frequent_last(result: dict[str, Any], characters: Sequence[tuple[str, int]]) -> list[int]:
     """Core ids: the merges, best first, then the alphabet, most frequent first."""
     texts, alphabet = result["pieces"], result["alphabet"]
     counts = dict(characters)

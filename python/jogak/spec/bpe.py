@@ -8,7 +8,15 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 from jogak.errors import ConfigError
-from jogak.spec.checks import at_least, characters_of, flag, one_of, share, unique_pieces, unknown_text
+from jogak.spec.checks import (
+    at_least,
+    characters_of,
+    flag,
+    one_of,
+    share,
+    unique_pieces,
+    unknown_text,
+)
 from jogak.spec.markers import Marker, MarkerKind
 
 _FLAGS = (
@@ -126,7 +134,9 @@ class BPE:
             characters_of(self.characters)
         share("character_coverage", self.character_coverage)
         if len(given) > 1:
-            raise ConfigError(f"{given[0]} and {given[1]} both limit the alphabet; give one of them")
+            raise ConfigError(
+                f"{given[0]} and {given[1]} both limit the alphabet; give one of them"
+            )
         unknown_text(self.unknown)
         assert isinstance(self.marker, Marker)
         if self.byte_fallback and self.marker.symbol == "joined":

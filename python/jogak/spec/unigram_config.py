@@ -136,7 +136,9 @@ class Unigram:
         if self.characters is not None:
             characters_of(self.characters)
         if len(given) > 1:
-            raise ConfigError(f"{given[0]} and {given[1]} both limit the alphabet; give one of them")
+            raise ConfigError(
+                f"{given[0]} and {given[1]} both limit the alphabet; give one of them"
+            )
         if not given:
             object.__setattr__(self, "character_coverage", 0.9995)
         if not isinstance(self.required_chars, str):

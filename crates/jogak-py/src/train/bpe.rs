@@ -6,9 +6,7 @@ use std::sync::Arc;
 use jogak::count::{Inventory, Order};
 
 use jogak::symbols::draw;
-use jogak::train::{
-    BpeConfig, BpeTrained, Corpus, Merge, PieceRules, Ties, TrainObserver, View,
-};
+use jogak::train::{BpeConfig, BpeTrained, Corpus, Merge, PieceRules, Ties, TrainObserver, View};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 

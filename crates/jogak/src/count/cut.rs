@@ -67,7 +67,8 @@ impl Counts {
             .map(|character| (character, table[character as usize]))
             .filter(|(_, count)| *count > 0)
             .collect();
-        characters.sort_unstable_by_key(|&(character, count)| (std::cmp::Reverse(count), character));
+        characters
+            .sort_unstable_by_key(|&(character, count)| (std::cmp::Reverse(count), character));
         Ok(characters)
     }
 }
