@@ -48,7 +48,7 @@ PYTHON_ARROWS: dict[str, set[str]] = {
     # what others call their options
     "recipes": {
         *("counts", "errors", "formats", "learn", "normalization", "progress", "spec"),
-        "tokenizer",
+        *("tokenizer", "training"),
     },
     # what shows
     "explain": {"errors", "spec"},

@@ -34,6 +34,7 @@ from jogak.spec import (
     UnigramModel,
 )
 from jogak.tokenizer import Tokenizer
+from jogak.training import WordPieceLog
 
 __all__ = ["train_sentencepiece"]
 
@@ -304,11 +305,12 @@ def _finish(
         special_tokens={text: meta.ids[text] for text in meta.control},
     )
     # The trainer took these for special tokens.
+    assert not isinstance(log, WordPieceLog)
     asked: dict[str, Any] = {"byte_fallback": flags.byte_fallback}
     if isinstance(log.config, Unigram):
         asked["user_defined"] = meta.user_defined
-    config = dataclasses.replace(log.config, **asked)
-    return Tokenizer(spec, dataclasses.replace(log, config=config, report=report))
+    changed: dict[str, Any] = {"config": dataclasses.replace(log.config, **asked)}
+    return Tokenizer(spec, dataclasses.replace(log, **changed, report=report))
 
 
 def _with_extra_ids(tokenizer: Tokenizer, extra_ids: int) -> Tokenizer:

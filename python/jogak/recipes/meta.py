@@ -1,7 +1,8 @@
 """Pieces that are not learned, and which ids they get, as SentencePiece gives them.
 
 The unknown piece and bos, eos and pad have chosen ids. Control symbols, user-defined symbols and the
-pieces of byte fallback take, in this order, the lowest ids that are free. What is learned takes the rest.
+pieces of byte fallback take, in this order, the lowest ids that are free. What is learned takes the
+rest.
 """
 
 from __future__ import annotations
