@@ -10,10 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import jogak
 from jogak.formats.sentencepiece import PieceType, read_model, read_vocab
 from jogak.recipes.flags import Flags
+from jogak.reference import piece_rules
 
 Data = Callable[[str], Path]
 
@@ -292,3 +295,64 @@ def test_defaults_are_those_of_sentencepiece(tmp_path: Path) -> None:
         assert written[name] == pytest.approx(mine[name]), name
     kinds = [piece.type for piece in read_model(tmp_path / "a.model").pieces[:3]]
     assert kinds == [PieceType.UNKNOWN, PieceType.CONTROL, PieceType.CONTROL]
+
+
+# --- beside the plain twin
+
+#: Characters with something to fight over: three scripts, a mark that has none, digits, signs, spaces.
+SCRIPTS = {
+    "a": "Latin",
+    "b": "Latin",
+    "가": "Hangul",
+    "あ": "Han",
+    "漢": "Han",
+    "\u0323": "Inherited",
+}
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    lines=st.lists(st.text(alphabet="ab가あ漢\u032312. ", min_size=1, max_size=14), max_size=8),
+    rules=st.fixed_dictionaries(
+        {
+            "split_by_unicode_script": st.booleans(),
+            "split_by_number": st.booleans(),
+            "split_digits": st.booleans(),
+            "split_by_whitespace": st.booleans(),
+            "treat_whitespace_as_suffix": st.booleans(),
+            "allow_whitespace_only_pieces": st.booleans(),
+        }
+    ),
+    longest=st.integers(1, 6),
+    symbols=st.sampled_from([[], ["ab"], ["a가", "1"]]),
+)
+def test_pieces_are_those_of_the_twin(
+    lines: list[str], rules: dict[str, bool], longest: int, symbols: list[str]
+) -> None:
+    lines = [*lines, "a"]
+    tok = jogak.train_sentencepiece(
+        sentence_iterator=lines,
+        model_type="bpe",
+        vocab_size=500,
+        hard_vocab_limit=False,
+        normalization_rule_name="identity",
+        remove_extra_whitespaces=False,
+        character_coverage=1.0,
+        max_sentencepiece_length=longest,
+        user_defined_symbols=symbols,
+        **rules,
+    )
+    texts: dict[str, int] = {}
+    for line in lines:
+        marked = line.replace(" ", "▁")
+        marked = f"{marked}▁" if rules["treat_whitespace_as_suffix"] else f"▁{marked}"
+        texts[marked] = texts.get(marked, 0) + 1
+
+    def allowed(text: str) -> bool:
+        scripts = lambda character: SCRIPTS.get(character, "Common")  # noqa: E731
+        return piece_rules.may_be_piece(text, scripts, longest=longest, **rules)
+
+    expected = piece_rules.learn(texts, 500, allowed, symbols)
+    first = 3 + len(symbols)
+    assert list(tok.spec.model.pieces[first : first + len(expected)]) == expected
+    assert all(len(text or "") == 1 for text in tok.spec.model.pieces[first + len(expected) :])
