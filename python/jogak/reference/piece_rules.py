@@ -1,12 +1,12 @@
-"""BPE with rules about what may be a piece, as SentencePiece's trainer has them (Kudo & Richardson 2018).
+"""BPE with rules about what may be a piece, as SentencePiece has them (Kudo & Richardson 2018).
 
     repeat:
         count all pairs of neighbours whose joined text may be a piece
-        best = the largest count; then fewer characters; then the smaller text; then the smaller left part
+        best = the largest count; then fewer characters, the smaller text, the smaller left part
         replace best everywhere, left to right without overlap
 
-A pair whose joined text is a piece already is passed over: two ways to one text are one piece. A text may
-be a piece if it keeps all of these:
+A pair whose joined text is a piece already is passed over: two ways to one text are one piece. A text
+may be a piece if it keeps all of these:
 
 - It has at most `longest` characters.
 - A ▁ stands first only; with `split_by_whitespace=False` anywhere but last; as a suffix last only, or

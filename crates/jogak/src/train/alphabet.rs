@@ -52,8 +52,11 @@ impl Alphabet {
         limit: &AlphabetLimit,
         every_plain: bool,
     ) -> Self {
-        let mut counts: FxHashMap<char, u128> = FxHashMap::default();
-        let mut forms: FxHashSet<(char, Form)> = FxHashSet::default();
+        // By code point: memory is only touched where a script has its characters. Sums that pass
+        // `u64::MAX` are refused when words are cut, which adds up more.
+        let mut counts = vec![0u64; char::MAX as usize + 1];
+        let mut forms = vec![0u8; char::MAX as usize + 1];
+        let bit = |form| if form == Form::Plain { 1 } else { 2 };
         let mut any = false;
         for (word, count) in words {
             let mut rest = word.chars();
@@ -62,22 +65,32 @@ impl Alphabet {
                 let form = marker.form(first, rest.as_str().is_empty());
                 first = false;
                 any = true;
-                *counts.entry(character).or_insert(0) += u128::from(count);
-                forms.insert((character, form));
+                let total = &mut counts[character as usize];
+                *total = total.saturating_add(count);
+                forms[character as usize] |= bit(form);
             }
         }
+<<<<<<< HEAD
         if let AlphabetLimit::Given(characters) = limit {
             forms.extend(characters.iter().map(|&character| (character, Form::Plain)));
         }
         let kept =
             limit.apply(counts.iter().map(|(&character, &count)| (character, count)).collect());
         let known: FxHashSet<char> = kept.iter().copied().collect();
+=======
+        let occurring: Vec<(char, u128)> = ('\0'..=char::MAX)
+            .filter(|&character| forms[character as usize] != 0)
+            .map(|character| (character, u128::from(counts[character as usize])))
+            .collect();
+        let distinct = occurring.len();
+        let kept = limit.apply(occurring);
+>>>>>>> main
         let mut text = String::new();
         let mut entries: Vec<(Form, Vec<u8>)> = Vec::new();
         for &character in &kept {
             for form in [Form::Plain, Form::Marked] {
                 let wanted = every_plain && form == Form::Plain;
-                if (wanted || forms.contains(&(character, form)))
+                if (wanted || forms[character as usize] & bit(form) != 0)
                     && marker.write(character, form, &mut text)
                 {
                     entries.push((form, text.clone().into_bytes()));
@@ -99,7 +112,11 @@ impl Alphabet {
             index.get(text.as_bytes()).copied()
         });
         Self {
+<<<<<<< HEAD
             left_out: counts.keys().filter(|&character| !known.contains(character)).count(),
+=======
+            left_out: distinct - kept.len(),
+>>>>>>> main
             symbols,
             texts: entries.into_iter().map(|entry| entry.1).collect(),
         }
