@@ -70,21 +70,15 @@ impl Alphabet {
                 forms[character as usize] |= bit(form);
             }
         }
-<<<<<<< HEAD
-        if let AlphabetLimit::Given(characters) = limit {
-            forms.extend(characters.iter().map(|&character| (character, Form::Plain)));
-        }
-        let kept =
-            limit.apply(counts.iter().map(|(&character, &count)| (character, count)).collect());
-        let known: FxHashSet<char> = kept.iter().copied().collect();
-=======
         let occurring: Vec<(char, u128)> = ('\0'..=char::MAX)
             .filter(|&character| forms[character as usize] != 0)
             .map(|character| (character, u128::from(counts[character as usize])))
             .collect();
         let distinct = occurring.len();
         let kept = limit.apply(occurring);
->>>>>>> main
+        let found = kept.iter().filter(|&&character| forms[character as usize] != 0).count();
+        // Characters that were given are there as they are, wherever they occur.
+        let every_plain = every_plain || matches!(limit, AlphabetLimit::Given(_));
         let mut text = String::new();
         let mut entries: Vec<(Form, Vec<u8>)> = Vec::new();
         for &character in &kept {
@@ -112,11 +106,7 @@ impl Alphabet {
             index.get(text.as_bytes()).copied()
         });
         Self {
-<<<<<<< HEAD
-            left_out: counts.keys().filter(|&character| !known.contains(character)).count(),
-=======
-            left_out: distinct - kept.len(),
->>>>>>> main
+            left_out: distinct - found,
             symbols,
             texts: entries.into_iter().map(|entry| entry.1).collect(),
         }
