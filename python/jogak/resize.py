@@ -9,7 +9,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 
 from jogak.errors import ConfigError
-from jogak.spec import BPEModel, Spec
+from jogak.spec import BPEModel, ScoredBPEModel, Spec
 from jogak.training import Log, TrainingLog
 
 __all__ = ["assign_ids", "resized"]
@@ -58,6 +58,11 @@ def resized(spec: Spec, training: Log | None, size: int) -> tuple[Spec, Training
             f"only BPE can be resized, and this is {model.family}, whose vocabulary says nothing of "
             "the order in which it was learned; train again with vocab_size="
             f"{size} (jogak.count keeps the counts for that)"
+        )
+    if isinstance(model, ScoredBPEModel):
+        raise ConfigError(
+            "this tokenizer merges by scores (by_scores=True, or a .model file); only one with a list "
+            f"of merges can be resized; train again with vocab_size={size}"
         )
     if model.merges is None:
         raise ConfigError(
