@@ -24,6 +24,7 @@ fn config(ties: Ties) -> BpeConfig {
         num_merges: None,
         vocab_size: None,
         other_pieces: Vec::new(),
+        uncounted_pieces: Vec::new(),
         min_pair_count: 1,
         max_piece_length: None,
         rules: PieceRules::default(),

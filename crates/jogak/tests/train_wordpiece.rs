@@ -19,6 +19,7 @@ fn config(criterion: Criterion, min_pair_count: Option<u64>) -> WordPieceConfig 
         limit: AlphabetLimit::All,
         vocab_size: None,
         other_pieces: Vec::new(),
+        uncounted_pieces: Vec::new(),
         min_pair_count,
         max_piece_length: None,
     }

@@ -10,7 +10,7 @@ import typer
 from jogak.cli import _options as options
 from jogak.cli._run import print_json, write_lines
 from jogak.explain.symbols import drawing, visible, width
-from jogak.spec import BPEModel
+from jogak.spec import BPEModel, Model
 
 if TYPE_CHECKING:
     from jogak import Tokenizer
@@ -59,7 +59,7 @@ def inspect(
     else:
         facts = _facts(tok)
         if facts["merges"] is None:
-            facts["merges"] = "the ids are the ranks" if facts["model"] == "bpe" else "none listed"
+            facts["merges"] = "the ids are the ranks"
         _print_facts(facts)
 
 
@@ -73,7 +73,7 @@ def _facts(tok: Tokenizer) -> dict[str, Any]:
     return {
         "model": model.family,
         "pieces": len(tok),
-        "merges": len(model.merges) if isinstance(model, BPEModel) and model.merges else None,
+        "merges": _merges(model),
         "alphabet": model.alphabet,
         "marker": dataclasses.asdict(model.marker),
         "normalizer": [stage.to_dict() for stage in tok.spec.normalizer],
@@ -113,3 +113,10 @@ def _said(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(map(_said, value))
     return visible(str(value))
+
+
+def _merges(model: Model) -> int | None:
+    """How many merges are listed; None where the ids are the ranks."""
+    if not isinstance(model, BPEModel):
+        return 0
+    return None if model.merges is None else len(model.merges)

@@ -94,10 +94,7 @@ def _learn(job: Job[BPE]) -> dict[str, Any]:
     options["space_rules"] = job.marked and not _cut_at_spaces(job)
     others = [*specials, *_byte_pieces(config)]
     uncounted = _uncounted_unknown(config, specials)
-    if uncounted is not None:
-        others.append(uncounted)
-        if config.vocab_size is not None:
-            options["vocab_size"] = config.vocab_size + 1
+    options["uncounted_pieces"] = [] if uncounted is None else [uncounted]
     return _core.train_bpe(
         job.counts.core,
         options,

@@ -76,10 +76,7 @@ def _learn(job: Job[WordPiece]) -> dict[str, Any]:
         options["min_pair_count"] = None
     others = list(job.specials)
     uncounted = _uncounted_unknown(config, job.specials)
-    if uncounted is not None:
-        others.append(uncounted)
-        if config.vocab_size is not None:
-            options["vocab_size"] = config.vocab_size + 1
+    options["uncounted_pieces"] = [] if uncounted is None else [uncounted]
     return _core.train_wordpiece(
         job.counts.core,
         options,

@@ -112,6 +112,11 @@ fn parse(config: &Bound<'_, PyDict>, other_pieces: Vec<String>) -> PyResult<Word
         limit: size.map_or(AlphabetLimit::All, AlphabetLimit::Size),
         vocab_size: options.get("vocab_size")?,
         other_pieces: other_pieces.into_iter().map(String::into_bytes).collect(),
+        uncounted_pieces: options
+            .get::<Vec<String>>("uncounted_pieces")?
+            .into_iter()
+            .map(String::into_bytes)
+            .collect(),
         min_pair_count: options.get("min_pair_count")?,
         max_piece_length: options.get("max_piece_length")?,
     })

@@ -44,6 +44,8 @@ pub struct BpeConfig {
     pub vocab_size: Option<usize>,
     /// Pieces outside of training that count for `vocab_size`; no merge makes a text of them.
     pub other_pieces: Vec<Vec<u8>>,
+    /// The same, but not counted.
+    pub uncounted_pieces: Vec<Vec<u8>>,
     /// Stop when the best count is below this; at least 1.
     pub min_pair_count: u64,
     /// The longest piece, in characters (bytes for an alphabet of bytes) without markers.

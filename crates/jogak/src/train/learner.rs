@@ -88,7 +88,7 @@ impl<'a> Learner<'a> {
     pub(super) fn new(corpus: Corpus, config: &'a BpeConfig, goal: Option<usize>) -> Self {
         let Corpus { alphabet, arena, .. } = corpus;
         let mut taken: FxHashSet<Vec<u8>> = alphabet.texts.iter().cloned().collect();
-        taken.extend(config.other_pieces.iter().cloned());
+        taken.extend(config.other_pieces.iter().chain(&config.uncounted_pieces).cloned());
         let compared = if config.bytes {
             // The alphabet comes in the order of its printable characters.
             (0..=255u8).map(|place| vec![place]).collect()

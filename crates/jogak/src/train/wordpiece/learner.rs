@@ -56,7 +56,11 @@ impl<'a> Learner<'a> {
     pub(super) fn new(corpus: Corpus, config: &'a WordPieceConfig, goal: Option<usize>) -> Self {
         let Corpus { alphabet, arena, length, .. } = corpus;
         let pieces = Pieces {
-            taken: config.other_pieces.iter().chain(&alphabet.texts).cloned().collect(),
+            taken: [&config.other_pieces, &config.uncounted_pieces, &alphabet.texts]
+                .into_iter()
+                .flatten()
+                .cloned()
+                .collect(),
             widths: vec![1; alphabet.len()],
             texts: alphabet.texts,
         };

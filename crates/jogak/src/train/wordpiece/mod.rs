@@ -67,6 +67,8 @@ pub struct WordPieceConfig {
     pub vocab_size: Option<usize>,
     /// Pieces outside of training that count for `vocab_size`; no merge makes a text of them.
     pub other_pieces: Vec<Vec<u8>>,
+    /// The same, but not counted.
+    pub uncounted_pieces: Vec<Vec<u8>>,
     /// Pairs below this count are never merged. None: a floor that moves, from the largest power of
     /// two that a pair reaches down to 2.
     pub min_pair_count: Option<u64>,
