@@ -203,6 +203,14 @@ def test_what_a_document_is() -> None:
     assert whole(["a\r\n\nb\nc"]) == ["a\r\n\nb\nc"]
 
 
+def test_line_ends_are_no_part_of_metaspace_words(tmp_path: Path) -> None:
+    path = tmp_path / "lines.txt"
+    path.write_text("a b\nc\n", encoding="utf-8")
+    count = partial(jogak.count, path, pretokenizer="metaspace")
+    assert dict(count().items()) == {"▁a": 1, "▁b": 1, "▁c": 1}
+    assert dict(count(newline="keep").items()) == {"▁a": 1, "▁b\n": 1, "▁c\n": 1}
+
+
 # --- errors -----------------------------------------------------------------------------------------
 
 

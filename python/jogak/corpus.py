@@ -60,8 +60,9 @@ class Layout:
         column: the column of a table that is the document, by its name in the header.
         documents: plain text: ``"line"``: every line is a document; ``"file"``: every file is one.
         separator: plain text: a text that stands between documents and belongs to none.
-        newline: lines of plain text: whether the line end ``\\n`` is part of the document (``"keep"``,
-            the default) or not (``"drop"``). A ``\\r`` before it always is.
+        newline: lines of plain text: whether the line end ``\\n`` is part of the document (``"keep"``)
+            or not (``"drop"``). A ``\\r`` before it always is.
+        usual_newline: what ``newline=None`` means.
     """
 
     format: FormatName | None = None
@@ -70,6 +71,7 @@ class Layout:
     documents: Literal["line", "file"] = "line"
     separator: str | None = None
     newline: Literal["keep", "drop"] | None = None
+    usual_newline: Literal["keep", "drop"] = "keep"
 
     def __post_init__(self) -> None:
         one_of("format", self.format, (None, "text", "jsonl", "csv", "tsv"))
@@ -296,7 +298,7 @@ def _format(name: str, layout: Layout) -> tuple[str, str]:
         return kind, layout.column
     if layout.separator is not None:
         return "separator", layout.separator
-    return layout.documents, layout.newline or "keep"
+    return layout.documents, layout.newline or layout.usual_newline
 
 
 def _check_used(sources: list[Source], layout: Layout) -> None:

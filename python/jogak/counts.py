@@ -10,6 +10,7 @@ left out of a corpus is said in the `Report`.
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from jogak.corpus import Corpus, Documents, FormatName, Layout, one_of, resolve
 from jogak.errors import ConfigError, FormatError
 from jogak.progress import Progress, reporting
 from jogak.spec import (
+    Metaspace,
     Normalizer,
     NormalizerLike,
     Pretokenizer,
@@ -365,7 +367,8 @@ def count(
         column: tables: the column that is the document.
         documents: plain text: every ``"line"`` is a document, or every ``"file"``.
         separator: plain text: a text that stands between documents.
-        newline: lines of plain text: ``"keep"`` (None means this) or ``"drop"`` the line end.
+        newline: lines of plain text: ``"keep"`` or ``"drop"`` the line end. None keeps it, but drops
+            it where ``metaspace`` cuts the words: there it would be a part of them.
         errors: what to do about a document that cannot be read. ``"strict"``: stop; ``"replace"``: put
             U+FFFD in the place of broken UTF-8, as Python does; ``"skip"``: leave the document out.
         min_word_length: leave out words of fewer characters (code points).
@@ -396,6 +399,8 @@ def count(
         return _recount(corpus, pretokenizer, normalizer, layout, min_word_length)
     rules = resolve_normalizer(normalizer)
     stages = resolve_pretokenizer(DEFAULT_PRETOKENIZER if pretokenizer is None else pretokenizer)
+    if isinstance(stages[0], Metaspace):
+        layout = dataclasses.replace(layout, usual_newline="drop")
     what = resolve(corpus, layout)
     with reporting(progress) as report:
         callback = None if report is None else partial(report, "counting")

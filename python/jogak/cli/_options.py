@@ -49,7 +49,8 @@ Newline = Annotated[
     str | None,
     typer.Option(
         metavar="keep|drop",
-        help="Whether the newline at the end of a line is part of the text.  [default: keep]",
+        help="Whether the newline at the end of a line is part of the text.  "
+        "[default: keep; drop with metaspace]",
     ),
 ]
 Format = Annotated[
