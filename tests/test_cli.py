@@ -413,7 +413,7 @@ def test_train_knows_every_option_of_unigram(surface: Surface, tmp_path: Path) -
     plain = dataclasses.asdict(spec.Unigram())
     same = {name for name, value in dataclasses.asdict(config).items() if value == plain[name]}
     assert same <= {"character_coverage"}
-    run(*"train a.txt --model unigram --character-coverage 0.9 -o".split(), str(tmp_path / "o"))
+    run("train", "a.txt", "--model", "unigram", "--character-coverage", "0.9", "-o", str(tmp_path))
     assert surface.calls[1][2]["config"] == spec.Unigram(character_coverage=0.9)
 
 

@@ -346,7 +346,8 @@ class Tokenizer:
 
         draw = self._draw(dropout, alpha, seed, strategy)
         words = self._core.explain(text, special, strategy, draw)
-        return encoding_trace(text, self._way(strategy), words, self._spec)
+        normalized = self._core.normalized(text, special) if self._spec.normalizer else None
+        return encoding_trace(text, self._way(strategy), words, self._spec, normalized)
 
     @property
     def training(self) -> Log | None:

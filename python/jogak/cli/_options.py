@@ -82,7 +82,9 @@ Texts = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Write JSON on stdout.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing on stderr.")]
-Seed = Annotated[int | None, typer.Option(metavar="N", help="Where --dropout and --alpha start drawing.")]
+Seed = Annotated[
+    int | None, typer.Option(metavar="N", help="Where --dropout and --alpha start drawing.")
+]
 Special = Annotated[
     str | None,
     typer.Option(

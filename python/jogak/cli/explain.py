@@ -41,9 +41,7 @@ def explain(
         raise typer.BadParameter("give one of --json, --html and --plain")
     if text == "-":
         text = text_of("<stdin>", 1, sys.stdin.buffer.read().removesuffix(b"\n"))
-    how = options.given(
-        dropout=dropout, alpha=alpha, seed=seed, strategy=strategy, special=special
-    )
+    how = options.given(dropout=dropout, alpha=alpha, seed=seed, strategy=strategy, special=special)
     trace = jogak.load(tokenizer).explain(text, **how)
     if json:
         print_json(trace.to_dict())

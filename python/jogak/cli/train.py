@@ -33,9 +33,12 @@ def train(
         str,
         typer.Option("--output", "-o", metavar="FILE", help="Where to save.", show_default=False),
     ],
-    model: Annotated[str, typer.Option(metavar="bpe|wordpiece|unigram", help="The family.")] = "bpe",
+    model: Annotated[
+        str, typer.Option(metavar="bpe|wordpiece|unigram", help="The family.")
+    ] = "bpe",
     vocab_size: Annotated[
-        int | None, typer.Option(metavar="N", help="Stop at a vocabulary of this size.  [default of unigram: 8000]")
+        int | None,
+        typer.Option(metavar="N", help="Stop at a vocabulary of this size.  [unigram: 8000]"),
     ] = None,
     num_merges: Annotated[
         int | None, typer.Option(metavar="N", help="Stop after this many merges.")
@@ -85,7 +88,10 @@ def train(
     ] = None,
     character_coverage: Annotated[
         float | None,
-        typer.Option(metavar="SHARE", help="Keep the characters that make up this share."),
+        typer.Option(
+            metavar="SHARE",
+            help="Keep the characters that make up this share.  [unigram: 0.9995]",
+        ),
     ] = None,
     required_chars: Annotated[
         str | None, typer.Option(metavar="TEXT", help="Keep these characters, frequent or not.")
@@ -94,7 +100,8 @@ def train(
         bool, typer.Option("--byte-fallback", help="Write unknown characters as bytes.")
     ] = False,
     max_piece_length: Annotated[
-        int | None, typer.Option(metavar="N", help="No piece is longer, in characters.")
+        int | None,
+        typer.Option(metavar="N", help="No piece is longer, in characters.  [unigram: 16]"),
     ] = None,
     max_chars_per_word: Annotated[
         int | None,
