@@ -381,6 +381,24 @@ def test_wordpiece_from_training_to_text(jog: Run) -> None:
     assert "no piece matches" in jog("explain", "lowx", "-t", "wp.json").stdout
 
 
+def test_the_package_runs_as_a_module(tmp_path: Path) -> None:
+    """`python -m jogak` is `jogak`: output, messages, names, exit codes."""
+    for arguments in ([], ["--version"], ["compress", "abab"], ["encode"], ["train", "--help"]):
+        said = [
+            subprocess.run(
+                [*command, *arguments],
+                cwd=tmp_path,
+                env=ENVIRONMENT,
+                capture_output=True,
+                check=False,
+            )
+            for command in (COMMAND, [sys.executable, "-m", "jogak"])
+        ]
+        results = [(done.returncode, done.stdout, done.stderr) for done in said]
+        assert results[0] == results[1]
+        assert results[0][0] == (2 if arguments == ["encode"] else 0)
+
+
 def test_unigram_from_training_to_text(jog: Run, tmp_path: Path) -> None:
     text = "the lowest newest widest lower low\n" * 20
     options = ("--model", "unigram", "--vocab-size", "19", "-o", "uni.json")

@@ -9,7 +9,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 
 from jogak.errors import ConfigError
-from jogak.spec import BPEModel, Spec
+from jogak.spec import BPEModel, ScoredBPEModel, Spec
 from jogak.training import Log, TrainingLog
 
 __all__ = ["assign_ids", "resized"]
@@ -53,11 +53,19 @@ def resized(spec: Spec, training: Log | None, size: int) -> tuple[Spec, Training
         ConfigError: see `Tokenizer.resized`.
     """
     model = spec.model
-    if not isinstance(model, BPEModel) or not isinstance(training, TrainingLog | None):
+    if isinstance(model, ScoredBPEModel):
         raise ConfigError(
-            f"only BPE can be resized, and this is {model.family}, whose vocabulary says nothing of "
-            "the order in which it was learned; train again with vocab_size="
-            f"{size} (jogak.count keeps the counts for that)"
+            "scores say in which order the merges of this model apply (a .model file), not in which "
+            "order its pieces were learned; only a tokenizer with a list of merges can be resized"
+        )
+    if not isinstance(model, BPEModel) or not isinstance(training, TrainingLog | None):
+        why = {
+            "unigram": "each piece that training removes changes the probabilities of those that stay",
+            "wordpiece": "its vocabulary has no merges that say in which order its pieces were learned",
+        }[model.family]
+        raise ConfigError(
+            f"only BPE with a list of merges can be resized, and this is {model.family}: {why}; train "
+            f"again with vocab_size={size} (jogak.count keeps the counts, so that this is quick)"
         )
     if model.merges is None:
         raise ConfigError(
