@@ -69,7 +69,7 @@ impl Former {
     pub(super) fn new(form: Form, unicode_9: bool) -> Self {
         let young = unicode_9.then(|| YOUNG.get_or_init(|| CharSet::of_ranges(&AFTER_9)));
         let restless = RESTLESS[form as usize][usize::from(unicode_9)].get_or_init(|| {
-            CharSet::new(('\0'..=char::MAX).filter(|&c| {
+            CharSet::new(assigned().filter(|&c| {
                 !young.is_some_and(|young| young.has(c))
                     && (quick(form, c) != IsNormalized::Yes || canonical_combining_class(c) != 0)
             }))
@@ -205,7 +205,13 @@ pub(super) fn formed(form: Form, text: &str) -> String {
     out
 }
 
-/// Whether NFKD changes `c`.
-pub(super) fn decomposes(c: char) -> bool {
-    quick(Form::Nfkd, c) != IsNormalized::Yes
+/// The characters that NFKD changes, in order.
+pub(super) fn decomposing() -> impl Iterator<Item = char> {
+    assigned().filter(|&c| quick(Form::Nfkd, c) != IsNormalized::Yes)
+}
+
+/// All characters of the planes where Unicode 17.0 has any but those for private use, which no form
+/// changes.
+fn assigned() -> impl Iterator<Item = char> {
+    ('\0'..='\u{3ffff}').chain('\u{e0000}'..='\u{e0fff}')
 }
