@@ -362,7 +362,7 @@ mod tests {
         assert!(matches!(Charsmap::read(&[255; 64]), Err(Error::Charsmap { .. })));
         // One node that is its own child: label 'a', offset back to itself.
         let mut circle = 1024_u32.to_le_bytes().to_vec();
-        circle.extend((0..256_u32).flat_map(|_| (u32::from(b'a') | 0 << 10).to_le_bytes()));
+        circle.extend((0..256_u32).flat_map(|_| u32::from(b'a').to_le_bytes()));
         assert!(matches!(Charsmap::read(&circle), Err(Error::Charsmap { .. })));
     }
 

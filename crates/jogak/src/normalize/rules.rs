@@ -60,7 +60,7 @@ impl RuleSet {
     ];
 
     /// The set as a charsmap in SentencePiece's format, for a `.model` file. Made once in a process
-    /// (a few hundredths of a second).
+    /// (less than a tenth of a second).
     ///
     /// # Errors
     /// None in practice; the type is that of all compiling.

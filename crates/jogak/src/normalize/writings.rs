@@ -136,3 +136,45 @@ impl Builder<'_> {
         State { value, children }
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::super::darts::{compile, packed};
+    use super::*;
+
+    #[test]
+    fn the_same_bytes_as_of_keys_written_out() {
+        let mut rules = Short::default();
+        for (c, others) in [('a', "ａ𝐚á"), ('b', "ｂ"), ('\u{301}', "\u{341}"), ('ᄀ', "ㄱﾡ")]
+        {
+            rules.writings.insert(c, others.chars().collect());
+        }
+        for (key, text) in
+            [("a\u{301}", "á"), ("ab", ""), ("ab\u{301}", "x"), ("ᄀa", "ᄀ"), ("xy", "z")]
+        {
+            rules.sequences.insert(key.chars().collect(), text.to_owned());
+        }
+        for (c, text) in [('ａ', "a"), ('b', "B"), ('ｂ', "B"), ('x', ""), ('中', "国")] {
+            rules.singles.insert(c, text.to_owned());
+        }
+        let mut keys: Vec<(String, String)> =
+            rules.singles.iter().map(|(c, text)| (c.to_string(), text.clone())).collect();
+        for (key, text) in &rules.sequences {
+            let mut written = vec![String::new()];
+            for &c in key {
+                let longer = |way: &String| rules.ways(c).map(|c| format!("{way}{c}")).collect();
+                written = written.iter().flat_map(|way| -> Vec<String> { longer(way) }).collect();
+            }
+            keys.extend(written.into_iter().map(|way| (way, text.clone())));
+        }
+        assert_eq!(keys.len(), 5 + 4 * 2 + 4 * 2 + 4 * 2 * 2 + 3 * 4 + 1);
+        let parts = rules.compile().unwrap();
+        let bytes = compile(&keys).unwrap();
+        assert_eq!(packed(&parts.units, &parts.replacements), bytes);
+        // Single keys, and what stands second: b and the accent, a, y.
+        let mut active: Vec<char> = "ａbｂx中\u{301}\u{341}a𝐚áy".chars().collect();
+        active.sort_unstable();
+        assert_eq!(parts.active, active);
+    }
+}
