@@ -53,7 +53,7 @@ bench: build $(VENV)/.peers ## Measure jogak beside its peers: ARGS="--runs 5 --
 	@$(BIN)/python bench/run.py $(ARGS)
 
 docs: build ## Check that every example in README and docs runs, and build the Rust documentation
-	$(BIN)/python -m pytest README.md docs
+	$(BIN)/python -m pytest README.md README.ko.md docs
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --quiet --no-deps -p jogak -p jogak-corpus
 	@echo "Rust documentation: target/doc/jogak/index.html"
 

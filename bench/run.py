@@ -1,12 +1,13 @@
 """Measures jogak and its peers side by side and prints one Markdown table.
 
-Each measurement is one tiny program of `bench/engines/` in a fresh process. The engines take turns
-within a round, so that a slow minute of the machine hits all of them, and a round is repeated: the
-table shows medians with the smallest and the largest value beside them. Answers are checked before
-speed counts for anything: ids must be tiktoken's, and the merges of engines that promise Hugging
-Face's rules must be Hugging Face's. One wrong answer, and the run fails.
+What is measured stands in `bench/works.py`. Each measurement is one tiny program of `bench/engines/`
+in a fresh process. The engines take turns within a round, so that a slow minute of the machine hits
+all of them, and a round is repeated: the table shows medians with the smallest and the largest value
+beside them. Answers are checked before speed counts for anything: ids must be those of the library
+that the model file belongs to, and the merges of engines that promise another's rules must be that
+one's. One wrong answer, and the run fails.
 
-    python bench/run.py --runs 5 --only train --engines jogak,ffbpe
+    python bench/run.py --runs 5 --only train-bpe encode --engines jogak,ffbpe
 """
 
 from __future__ import annotations
@@ -20,65 +21,35 @@ import statistics
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+
+from works import WORKS, Engine, Work
 
 HERE = Path(__file__).resolve().parent
 DATA = Path(os.environ.get("JOGAK_DATA", HERE.parent.parent / "shared" / "data"))
-VOCAB_SIZE = 32_000
 MINUTES = 15  # an engine that takes longer than this for one measurement is stopped
-
-
-@dataclass(frozen=True)
-class Engine:
-    """A program of `bench/engines/`.
-
-    With `exact`, its answer must be the reference's; without, `note` tells why it may differ.
-    `passes` is how often an encoder sees the same text.
-    """
-
-    name: str
-    distribution: str
-    program: str
-    arguments: tuple[str, ...] = ()
-    exact: bool = True
-    note: str = ""
-    passes: int = 4
-
-
-# The first engine of each list is the reference: its answer is the right one.
-TRAINERS = [
-    Engine("tokenizers", "tokenizers", "train_tokenizers.py"),
-    Engine("jogak", "jogak", "train_jogak.py"),
-    Engine("ffbpe", "ffbpe", "train_ffbpe.py"),
-    Engine("gigatoken", "gigatoken", "train_gigatoken.py", exact=False, note="drops line ends"),
-    Engine("rustbpe", "rustbpe", "train_rustbpe.py", exact=False, note="tells no merges"),
-    Engine(
-        "sentencepiece",
-        "sentencepiece",
-        "train_sentencepiece.py",
-        exact=False,
-        note="characters, not bytes",
-    ),
-]
-ENCODERS = [
-    Engine("tiktoken", "tiktoken", "encode_tiktoken.py"),
-    Engine("tiktoken (batch)", "tiktoken", "encode_tiktoken.py", ("batch",)),
-    Engine("jogak", "jogak", "encode_jogak.py"),
-    Engine("gigatoken", "gigatoken", "encode_gigatoken.py"),
-    Engine("tokenizers", "tokenizers", "encode_tokenizers.py", passes=2),
-]
 
 
 @dataclass
 class Series:
-    """All measurements of one engine on one corpus; `failure` says why there are none."""
+    """All measurements of one engine on one corpus.
 
-    work: str
+    Args:
+        work: what is done; its size and its text are those that were asked for.
+        corpus: the text file.
+        engine: who does it.
+        model: what it encodes with, None for training.
+        facts: what each measurement said.
+        failure: why there are none.
+        verdict: what `judge` says.
+    """
+
+    work: Work
     corpus: Path
     engine: Engine
+    model: Path | None
     facts: list[dict[str, object]] = field(default_factory=list)
     failure: str = ""
     verdict: str = ""
@@ -87,31 +58,36 @@ class Series:
         """The values of one fact, in the order they were measured."""
         return [float(str(fact[key])) for fact in self.facts]
 
+    def command(self) -> tuple[list[str], dict[str, str]]:
+        """Arguments of the engine's program, and what its environment has more."""
+        if self.model is None:
+            return [str(self.corpus), str(self.work.size), *self.engine.arguments], {}
+        return [
+            str(self.model),
+            str(self.corpus),
+            str(self.work.chars),
+            str(self.engine.passes),
+            *self.engine.arguments,
+        ], {"RAYON_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
+
 
 # --- measuring
 
 
-def installed(engine: Engine) -> str | None:
-    """The version of an engine's package beside this interpreter, or None."""
-    try:
-        return version(engine.distribution)
-    except PackageNotFoundError:
-        return None
-
-
-def measure(series: Series, arguments: Sequence[str], environment: dict[str, str]) -> None:
+def measure(series: Series, minutes: float) -> None:
     """Runs one engine once in a fresh process and keeps what its last line of output says."""
     program = str(HERE / "engines" / series.engine.program)
+    arguments, environment = series.command()
     try:
         done = subprocess.run(
-            [sys.executable, program, *arguments, *series.engine.arguments],
+            [sys.executable, program, *arguments],
             capture_output=True,
             encoding="utf-8",
             env=os.environ | environment,
-            timeout=60 * MINUTES,
+            timeout=60 * minutes,
         )
     except subprocess.TimeoutExpired:
-        series.failure = f"stopped after {MINUTES} minutes"
+        series.failure = f"stopped after {minutes:g} minutes"
         return
     lines = done.stdout.strip().splitlines()
     if done.returncode or not lines:
@@ -121,52 +97,49 @@ def measure(series: Series, arguments: Sequence[str], environment: dict[str, str
     series.facts.append(json.loads(lines[-1]))
 
 
-def run_rounds(table: Sequence[Series], runs: int, options: argparse.Namespace) -> None:
+def run_rounds(table: Sequence[Series], runs: int, minutes: float) -> None:
     """Measures every series `runs` times, one after the other within a round."""
     for round_number in range(1, runs + 1):
         for series in table:
-            if series.failure:
+            if series.failure or round_number > series.engine.runs:
                 continue
-            if series.work == "train":
-                arguments = [str(series.corpus), str(VOCAB_SIZE)]
-                environment = {}
-            else:
-                arguments = [
-                    str(options.ranks),
-                    str(series.corpus),
-                    str(options.chars),
-                    str(series.engine.passes),
-                ]
-                environment = {"RAYON_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
-            what = f"{series.work} {series.corpus.stem} with {series.engine.name}"
+            what = f"{series.work.name} {series.corpus.stem} with {series.engine.name}"
             print(f"round {round_number}/{runs}: {what}", file=sys.stderr, flush=True)
-            measure(series, arguments, environment)
+            measure(series, minutes)
 
 
 def judge(table: Sequence[Series]) -> bool:
     """Holds every answer against the reference's on the same corpus; False when one is wrong."""
-    right = True
+    measured = {(series.work, series.corpus, series.engine): series for series in table}
     for series in table:
-        if series.failure:
-            right &= not series.failure.startswith("failed")
-            continue
-        keys = ["merges", "pieces"] if series.work == "train" else ["tokens", "crc32"]
-        reference = next(
-            other for other in table if (other.work, other.corpus) == (series.work, series.corpus)
-        )
-        if len({tuple(fact[key] for key in keys) for fact in series.facts}) > 1:
-            series.verdict, right = "**changes from run to run**", False
-        elif series.engine is reference.engine:
-            series.verdict = "reference"
-        elif series.engine.exact and not reference.facts:
-            series.verdict = "unchecked"
-        elif all(series.facts[0][key] == reference.facts[0][key] for key in keys):
-            series.verdict = "equal"
-        elif series.engine.exact:
-            series.verdict, right = "**WRONG**", False
-        else:
-            series.verdict = series.engine.note
-    return right
+        if not series.failure:
+            reference = series.work.reference(series.engine)
+            series.verdict = verdict(
+                series, measured.get((series.work, series.corpus, reference), series)
+            )
+    return not any(
+        series.failure.startswith("failed") or series.verdict.startswith("**") for series in table
+    )
+
+
+def verdict(series: Series, reference: Series) -> str:
+    """What the answers of one engine are; in bold when something is wrong."""
+    engine = series.engine
+    count = "pieces" if series.work.kind == "train" else "tokens"
+    answers = [(fact[count], fact["digest"]) for fact in series.facts]
+    expected = [(fact[count], fact["digest"]) for fact in reference.facts[:1]]
+    file = f" ({Path(engine.model).name})" if engine.model else ""
+    if len(set(answers)) > 1:
+        return "**changes from run to run**"
+    if series.model and max(series.numbers("threads")) > 1.2:
+        return "**more than one thread**"
+    if not engine.exact and (answers[:1] != expected or not reference.engine.exact):
+        return f"{answers[0][0]:,} {count}: {engine.note}"
+    if series is reference:
+        return f"reference{file}"
+    if not expected:
+        return "unchecked"
+    return f"equal{file}" if answers[:1] == expected else "**WRONG**"
 
 
 # --- telling
@@ -206,24 +179,23 @@ def spread(values: Sequence[float], digits: int) -> str:
     )
 
 
-def rows(series: Series, chars: int) -> Iterator[list[str]]:
+def rows(series: Series) -> Iterator[list[str]]:
     """The lines of the table that one series makes: one for training, two for encoding."""
+    label = series.work.label
     works = (
-        [f"train {VOCAB_SIZE // 1000}k"]
-        if series.work == "train"
-        else ["encode, first pass", "encode, warm"]
+        {f"train {label}, {series.work.size / 1000:g}k": "seconds"}
+        if series.work.kind == "train"
+        else {f"encode {label}, first pass": "first", f"encode {label}, warm": "warm"}
     )
-    engine = f"{series.engine.name} {installed(series.engine) or ''}".strip()
+    engine = f"{series.engine.name} {series.engine.version}".strip()
     if not series.facts or series.failure:
         for work in works:
             yield [work, series.corpus.stem, engine, series.failure or "no result", "", "", ""]
         return
     peak = f"{statistics.median(series.numbers('peak_mib')):.0f}"
-    for work, key in zip(
-        works, ["seconds"] if series.work == "train" else ["first", "warm"], strict=True
-    ):
+    megabytes = size_mb(series.corpus, series.work.chars if series.model else None)
+    for work, key in works.items():
         seconds = series.numbers(key)
-        megabytes = size_mb(series.corpus, chars if series.work == "encode" else None)
         rate = spread([megabytes / second for second in seconds], 1)
         yield [work, series.corpus.stem, engine, spread(seconds, 3), rate, peak, series.verdict]
 
@@ -236,16 +208,19 @@ def size_mb(path: Path, chars: int | None) -> float:
         return len(file.read(chars).encode()) / 1e6
 
 
-def markdown(table: Sequence[Series], chars: int) -> str:
+def markdown(table: Sequence[Series]) -> str:
     """The whole answer: machine, table, legend."""
     head = ["work", "corpus", "engine", "seconds: median (min–max)", "MB/s", "peak MiB", "answer"]
-    body = [row for series in table for row in rows(series, chars)]
+    body = [row for series in table for row in rows(series)]
     lines = ["| " + " | ".join(row) + " |" for row in [head, ["---"] * len(head), *body]]
+    texts = ", ".join(
+        f"{work.label} {work.chars / 1e6:g}"
+        for work in dict.fromkeys(series.work for series in table if series.model)
+    )
     legend = [
-        "Training: byte-level BPE with GPT-2 words from a file on all cores, a document per line;",
-        "answer = merges, pair by pair.",
-        f"Encoding: cl100k, the first {chars / 1e6:g} million characters in documents of about 4 kB,",
-        "one thread; answer = ids of all documents.",
+        "Training: from a file on all cores, a document per line; answer = what was learned, in order.",
+        "Encoding: the begin of a corpus in documents of about 4 kB, one thread; answer = all ids.",
+        f"Millions of characters that are encoded: {texts or 'none'}.",
         "Peak = resident memory of the whole process. 1 MB = 10^6 bytes of UTF-8.",
     ]
     return "\n".join(["## Benchmark", "", *machine(), "", *lines, "", *legend])
@@ -253,29 +228,15 @@ def markdown(table: Sequence[Series], chars: int) -> str:
 
 def write_csv(table: Sequence[Series], path: Path) -> None:
     """Every single measurement, for whoever wants to count differently."""
-    keys = [
-        "seconds",
-        "first",
-        "warm",
-        "load",
-        "idle_mib",
-        "peak_mib",
-        "pieces",
-        "merges",
-        "tokens",
-        "crc32",
-    ]
+    times = ["seconds", "first", "warm", "load"]
+    keys = [*times, "threads", "idle_mib", "peak_mib", "pieces", "tokens", "digest"]
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
-        writer.writerow(["work", "corpus", "engine", "version", "run", *keys, "answer"])
+        writer.writerow(["work", "what", "corpus", "engine", "version", "run", *keys, "answer"])
         for series in table:
-            start = [
-                series.work,
-                series.corpus.stem,
-                series.engine.name,
-                installed(series.engine) or "",
-            ]
+            work, engine = series.work, series.engine
+            start = [work.name, work.label, series.corpus.stem, engine.name, engine.version]
             for number, fact in enumerate(series.facts, 1):
                 writer.writerow(
                     [*start, number, *(fact.get(key, "") for key in keys), series.verdict]
@@ -287,73 +248,69 @@ def write_csv(table: Sequence[Series], path: Path) -> None:
 # --- the plan
 
 
-def plan(options: argparse.Namespace) -> list[Series]:
+def asked_for(options: argparse.Namespace) -> list[Work]:
+    """The works that were chosen, with the size and the length of text that were asked for."""
+    return [
+        replace(work, size=options.size or work.size, chars=options.chars or work.chars)
+        for work in WORKS
+        if not options.only or {work.name, work.kind} & {*options.only}
+    ]
+
+
+def plan(works: Sequence[Work], options: argparse.Namespace) -> list[Series]:
     """What is to be measured, in the order in which it is told."""
     table = []
-    for work, engines, corpora in [
-        ("train", TRAINERS, options.train_on),
-        ("encode", ENCODERS, options.encode_on),
-    ]:
-        for corpus in corpora if options.only in (work, None) else []:
-            for engine in engines:
-                if options.engines and engine.distribution not in {
-                    *options.engines,
-                    engines[0].distribution,
-                }:
+    for work in works:
+        named = options.train_on if work.kind == "train" else options.encode_on
+        for corpus in named or [DATA / "corpora" / f"{name}.txt" for name in work.corpora]:
+            for engine in work.engines:
+                needed = engine.exact and engine is work.reference(engine)
+                if options.engines and not needed and engine.distribution not in options.engines:
                     continue
-                missing = "" if installed(engine) else "not installed"
-                table.append(Series(work, corpus, engine, failure=missing))
+                model = options.models / (engine.model or work.model) if work.model else None
+                missing = "" if engine.version else "not installed"
+                table.append(Series(work, corpus, engine, model, failure=missing))
     return table
 
 
 def main() -> int:
     """Reads the options, measures, prints the table; 1 when an answer was wrong."""
-    corpora = DATA / "corpora"
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument(
-        "--runs", type=int, default=3, help="measurements per engine and corpus (default 3)"
+    add = parser.add_argument
+    add("--runs", type=int, default=3, help="measurements per engine and corpus (default 3)")
+    add(
+        "--only",
+        nargs="+",
+        metavar="WORK",
+        choices=["train", "encode", *dict.fromkeys(work.name for work in WORKS)],
+        help="works, or one half of them (default all): %(choices)s",
     )
-    parser.add_argument("--only", choices=["train", "encode"], help="one half of the benchmark")
-    parser.add_argument(
-        "--engines", type=lambda names: names.split(","), help="packages, by comma (default all)"
-    )
-    parser.add_argument(
-        "--chars", type=int, default=10_000_000, help="characters to encode of each corpus"
-    )
-    parser.add_argument(
-        "--train-on", type=Path, nargs="+", metavar="FILE", help="text files to train on"
-    )
-    parser.add_argument(
-        "--encode-on", type=Path, nargs="+", metavar="FILE", help="text files to encode"
-    )
-    parser.add_argument("--ranks", type=Path, help="the cl100k_base.tiktoken file")
-    parser.add_argument(
-        "--out", type=Path, default=HERE / "out", help="folder for results.md and results.csv"
-    )
+    add("--engines", type=lambda names: names.split(","), help="packages, by comma (default all)")
+    add("--train-on", type=Path, nargs="+", metavar="FILE", help="text files to train on")
+    add("--encode-on", type=Path, nargs="+", metavar="FILE", help="text files to encode")
+    add("--size", type=int, help="pieces to learn (default: each work's own)")
+    add("--chars", type=int, help="characters to encode of a corpus (default: each work's own)")
+    add("--models", type=Path, default=DATA / "models", help="folder of the tokenizer files")
+    add("--minutes", type=float, default=MINUTES, help="an engine is stopped after (default 15)")
+    add("--out", type=Path, default=HERE / "out", help="folder for results.md and results.csv")
     options = parser.parse_args()
-    options.train_on = options.train_on or [
-        corpora / f"{name}.txt" for name in ("ko_nsmc", "en_docs")
-    ]
-    options.encode_on = options.encode_on or [
-        corpora / f"{name}.txt" for name in ("en_docs", "code", "ko_nsmc", "zh_poetry")
-    ]
-    options.ranks = options.ranks or DATA / "models" / "cl100k_base" / "cl100k_base.tiktoken"
-    needed = {"train": options.train_on, "encode": [*options.encode_on, options.ranks]}
-    for path in needed[options.only] if options.only else [*needed["train"], *needed["encode"]]:
-        if not path.is_file():
-            parser.error(
-                f"no {path}: name files with --train-on, --encode-on and --ranks, or set JOGAK_DATA"
-            )
 
-    table = plan(options)
-    run_rounds(table, options.runs, options)
+    table = plan(asked_for(options), options)
+    for series in table:
+        for path in (series.corpus, series.model):
+            if path is not None and not path.is_file():
+                parser.error(
+                    f"{series.work.name} needs {path}, which is not there: name files with "
+                    "--train-on, --encode-on and --models, choose works with --only, or set JOGAK_DATA"
+                )
+    run_rounds(table, options.runs, options.minutes)
     right = judge(table)
-    answer = markdown(table, options.chars)
+    answer = markdown(table)
     write_csv(table, options.out / "results.csv")
     (options.out / "results.md").write_text(answer + "\n", encoding="utf-8")
     print(answer)
     if not right:
-        print("\nAn engine failed or gave a wrong answer: see the last column.", file=sys.stderr)
+        print("\nAn engine failed or gave a wrong answer: see the table.", file=sys.stderr)
     return 0 if right else 1
 
 

@@ -384,7 +384,8 @@ def test_train_knows_every_option_of_unigram(surface: Surface, tmp_path: Path) -
         "--shrinking-factor 0.5 --num-sub-iterations 3 --max-piece-length 8 --alphabet-size 50 "
         "--required-chars xyz --no-split-by-unicode-script --no-split-by-number --split-digits "
         "--no-split-by-whitespace --allow-whitespace-only-pieces --treat-whitespace-as-suffix "
-        "--byte-fallback --user-defined <a> --user-defined <b> --no-unknown --no-fuse-unknown -o"
+        "--no-hard-vocab-limit --byte-fallback "
+        "--user-defined <a> --user-defined <b> --no-unknown --no-fuse-unknown -o"
     )
     result = run(*line.split(), str(tmp_path / "out.json"))
     assert result.exit_code == 0, result.stderr
@@ -407,14 +408,36 @@ def test_train_knows_every_option_of_unigram(surface: Surface, tmp_path: Path) -
         user_defined=("<a>", "<b>"),
         unknown=None,
         fuse_unknown=False,
+        hard_vocab_limit=False,
     )
     assert surface.calls[0][2]["config"] == config
     # Nothing stands as it would without being asked for, but for what excludes another option.
     plain = dataclasses.asdict(spec.Unigram())
     same = {name for name, value in dataclasses.asdict(config).items() if value == plain[name]}
-    assert same <= {"character_coverage"}
+    assert same <= {"character_coverage", "characters"}
     run("train", "a.txt", "--model", "unigram", "--character-coverage", "0.9", "-o", str(tmp_path))
     assert surface.calls[1][2]["config"] == spec.Unigram(character_coverage=0.9)
+
+
+def test_train_knows_the_rules_of_pieces_of_bpe(surface: Surface, tmp_path: Path) -> None:
+    line = (
+        "train a.txt --marker prefix --characters abc --by-scores --split-by-unicode-script "
+        "--no-split-by-number --split-digits --no-split-by-whitespace "
+        "--allow-whitespace-only-pieces --treat-whitespace-as-suffix -o"
+    )
+    result = run(*line.split(), str(tmp_path / "out.json"))
+    assert result.exit_code == 0, result.stderr
+    assert surface.calls[0][2]["config"] == spec.BPE(
+        marker="prefix",
+        characters="abc",
+        by_scores=True,
+        split_by_unicode_script=True,
+        split_by_number=False,
+        split_digits=True,
+        split_by_whitespace=False,
+        allow_whitespace_only_pieces=True,
+        treat_whitespace_as_suffix=True,
+    )
 
 
 @pytest.mark.parametrize("family", [spec.BPE, spec.WordPiece, spec.Unigram])
@@ -455,7 +478,7 @@ def test_train_json_is_one_document(surface: Surface, tmp_path: Path) -> None:
         (["--criterion", "count"], "--model bpe has no --criterion"),
         (["--model", "wordpiece", "--ties", "greatest"], "--model wordpiece has no --ties"),
         (["--seed-size", "100"], "--model bpe has no --seed-size"),
-        (["--no-split-by-number"], "--model bpe has no --no-split-by-number"),
+        (["--no-hard-vocab-limit"], "--model bpe has no --no-hard-vocab-limit"),
         (["--model", "wordpiece", "--no-fuse-unknown"], "wordpiece has no --no-fuse-unknown"),
         (["--model", "unigram", "--num-merges", "9"], "--model unigram has no --num-merges"),
         (["--model", "unigram", "--marker", "suffix"], "--model unigram has no --marker"),

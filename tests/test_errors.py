@@ -14,6 +14,7 @@ import gzip
 import json
 import os
 import pickle
+import random
 import re
 import traceback
 from base64 import b64encode
@@ -150,6 +151,28 @@ def interrupted(_: Path) -> object:
             raise KeyboardInterrupt
 
     return jogak.train(HUGS, CHARS, progress=progress)
+
+
+def trained_unigram(**options: Any) -> jogak.Tokenizer:
+    return jogak.train(["hug pug hugs"] * 9, jogak.Unigram(vocab_size=8), **options)
+
+
+def interrupted_unigram(_: Path) -> object:
+    def progress(stage: str, done: int, total: int | None) -> None:
+        if stage == "pruning":
+            raise KeyboardInterrupt
+
+    # Long enough that Python is asked in between, which happens every 80 ms.
+    source = random.Random(1)
+    words = {"".join(source.choices("abcdefghij", k=9)): i for i in range(1, 60_000)}
+    return jogak.train(words, jogak.Unigram(vocab_size=1000), progress=progress)
+
+
+def recipe(**flags: Any) -> jogak.Tokenizer:
+    """SentencePiece's flags over five characters."""
+    return jogak.train_sentencepiece(
+        sentence_iterator=["hug pug hug"], **{"model_type": "bpe", "vocab_size": 9, **flags}
+    )
 
 
 def no_spare_letters(_: Path) -> object:
@@ -388,6 +411,34 @@ CASES = [
       load_counts('{{"jogak":"counts","version":1,"pretokenizer":[{{"type":"nonsense"}}],'
                   '"order":"canonical","words":0,"total":0}}\n'),
       ("a.counts, line 1", "'nonsense'"), {"file": "a.counts", "place": "line 1"}),
+    # --- Unigram
+    C("an option of Unigram", jogak.ConfigError, lambda _: jogak.Unigram(shrinking_factor=2),
+      ("shrinking_factor is 2", "expected a number above 0 and below 1")),
+    C("Unigram with one text twice over", jogak.ConfigError,
+      lambda _: jogak.train(["a b"], jogak.Unigram(user_defined=("<s>",)), special_tokens=["<s>"]),
+      ("'<s>' is both a special token and user-defined", "choose one")),
+    C("Ctrl-C in Unigram", jogak.TrainingInterrupted, interrupted_unigram,
+      ("training was stopped after", "the exception's .tokenizer")),
+    C("a log of Unigram", jogak.ConfigError,
+      lambda _: dataclasses.replace(trained_unigram().training, stop="bored"),
+      ("stop is 'bored'", "expected one of")),
+    # --- SentencePiece's flags
+    C("an unknown flag", jogak.ConfigError, lambda _: recipe(vocab_sise=9),
+      ("vocab_sise is no flag", "did you mean vocab_size?")),
+    C("a flag that is refused", jogak.ConfigError,
+      lambda _: recipe(enable_differential_privacy=True),
+      ("enable_differential_privacy is a flag that jogak does not have", "leave it out")),
+    C("ids that collide", jogak.ConfigError, lambda _: recipe(pad_id=0),
+      ("pad_id and unk_id are both 0", "an id of its own")),
+    C("a vocabulary that is too small", jogak.ConfigError, lambda _: recipe(vocab_size=6),
+      ("vocab_size is 6", "5 characters in the alphabet", "3 special pieces", "give at least 8")),
+    C("a vocabulary that is too large", jogak.ConfigError, lambda _: recipe(vocab_size=99),
+      ("vocab_size is 99", "no more than 13 pieces", "give vocab_size=13 or less",
+       "hard_vocab_limit=False")),
+    C("no line to learn from", jogak.CorpusError,
+      lambda _: jogak.train_sentencepiece(sentence_iterator=[""]), ("has no line to learn from",)),
+    C("no input file", jogak.CorpusError, lambda _: jogak.train_sentencepiece(input="absent.txt"),
+      ("absent.txt: no such file",), {"file": "absent.txt"}),
     C("merges without a list", jogak.UnsupportedFeature,
       lambda _: tok(special_tokens=["<s>"]).save("a", format="tiktoken"),
       ("a .tiktoken file cannot say",)),

@@ -45,6 +45,11 @@ PYTHON_ARROWS: dict[str, set[str]] = {
         *("_core", "counts", "errors", "explain", "progress", "resize", "spec", "threads"),
         *("tokenizer", "training"),
     },
+    # what others call their options
+    "recipes": {
+        *("counts", "errors", "formats", "learn", "normalization", "progress", "spec"),
+        *("tokenizer", "training"),
+    },
     # what shows
     "explain": {"errors", "spec"},
     "compression": {"errors", "explain", "learn", "spec", "training"},

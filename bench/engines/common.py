@@ -15,10 +15,10 @@ import resource
 import statistics
 import sys
 import time
-import zlib
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 # OpenAI's pattern in the spelling of engines without possessive quantifiers; it cuts the same words.
 CL100K = (
@@ -46,32 +46,41 @@ def peak_mib() -> float:
 
 
 class Stopwatch:
-    """Times its block in wall seconds and takes the peak memory before and after it."""
+    """Times its block in wall seconds and takes the peak memory before and after it.
+
+    `busy` is the processor time of all threads, in seconds.
+    """
 
     seconds: float = 0.0
+    busy: float = 0.0
 
     def __enter__(self) -> Stopwatch:
         self.idle_mib = self.peak_mib = peak_mib()
+        self._busy = time.process_time()
         self._start = time.perf_counter()
         return self
 
     def __exit__(self, *_: object) -> None:
         self.seconds = time.perf_counter() - self._start
+        self.busy = time.process_time() - self._busy
         self.peak_mib = peak_mib()
 
 
 # --- training
 
 
-def report_training(watch: Stopwatch, merges: Iterable[Merge] | None, pieces: int) -> None:
-    """Prints the result line. `merges` is None where an engine does not tell its pairs."""
-    digest = (
-        None
-        if merges is None
-        else hashlib.blake2b(repr(list(merges)).encode(), digest_size=8).hexdigest()
-    )
+def report_training(watch: Stopwatch, answer: Iterable[object] | None, pieces: int) -> None:
+    """Prints the result line.
+
+    Args:
+        watch: has timed the training.
+        answer: what was learned, in order: merges, or pieces. None where an engine does not tell it,
+            or where it may be another in the next run.
+        pieces: how many pieces the vocabulary has.
+    """
+    digest = None if answer is None else hashlib.sha256(repr(list(answer)).encode()).hexdigest()
     facts = {"seconds": watch.seconds, "idle_mib": watch.idle_mib, "peak_mib": watch.peak_mib}
-    print(json.dumps({**facts, "merges": digest, "pieces": pieces}))
+    print(json.dumps({**facts, "digest": digest, "pieces": pieces}))
 
 
 def write_pieces(path: str, pieces: Iterable[tuple[str, float]]) -> None:
@@ -139,18 +148,40 @@ def merges_of_ranks(ranks: dict[bytes, int]) -> list[Merge]:
     return merges
 
 
-def report_encoding(load: float, passes: Sequence[Stopwatch], ids: Iterable[Sequence[int]]) -> None:
-    """Prints the result line; `ids` are those of the last pass, a sequence per document."""
-    tokens, crc = 0, 0
-    for row in ids:
+def run_encoding(
+    load: Callable[..., Any],
+    encode: Callable[[Any, list[str]], Any],
+    rows: Callable[[Any], Iterable[Any]] = iter,
+) -> None:
+    """What an encoder's program does with its command line: MODEL CORPUS CHARS PASSES [OPTION=VALUE...].
+
+    Args:
+        load: opens the model: called with its path and the options.
+        encode: the tokenizer and all documents -> their ids, in the form that is there fastest. This
+            alone is timed.
+        rows: such ids -> lists or uint32 arrays, whose ids one after the other are the answer.
+    """
+    model, corpus, chars, passes, *options = sys.argv[1:]
+    start = time.perf_counter()
+    tokenizer = load(model, **dict(option.split("=", 1) for option in options))
+    loading = time.perf_counter() - start
+    texts = documents(corpus, int(chars))
+    watches: list[Stopwatch] = []
+    ids: Any = None
+    for _ in range(int(passes)):
+        with Stopwatch() as watch:
+            ids = encode(tokenizer, texts)
+        watches.append(watch)
+    tokens, digest = 0, hashlib.sha256()
+    for row in rows(ids):
         tokens += len(row)
-        crc = zlib.crc32(
-            array("I", row).tobytes() if isinstance(row, list) else memoryview(row), crc
-        )
-    seconds = [watch.seconds for watch in passes]
+        digest.update(array("I", row).tobytes() if isinstance(row, list) else memoryview(row))
+    seconds = [watch.seconds for watch in watches]
     facts = {
-        "load": load,
+        "load": loading,
         "first": seconds[0],
         "warm": statistics.median(seconds[1:]),
+        "threads": sum(watch.busy for watch in watches) / sum(seconds),  # 1 if one never waited
+        "peak_mib": watches[-1].peak_mib,
     }
-    print(json.dumps({**facts, "peak_mib": passes[-1].peak_mib, "tokens": tokens, "crc32": crc}))
+    print(json.dumps({**facts, "tokens": tokens, "digest": digest.hexdigest()}))

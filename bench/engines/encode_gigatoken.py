@@ -1,21 +1,21 @@
-"""Encodes with gigatoken: `python encode_gigatoken.py RANKS CORPUS CHARS PASSES`."""
+"""Encodes with gigatoken: cl100k's rank file, or a SentencePiece model."""
 
-import sys
-import time
+from typing import Any
 
 import gigatoken
 import numpy as np
 
-from common import Stopwatch, documents, report_encoding
+from common import run_encoding
 
-ranks, corpus, chars, passes = sys.argv[1:]
-start = time.perf_counter()
-tokenizer = gigatoken.Tokenizer.from_tiktoken(ranks, pretokenizer="cl100k")
-load = time.perf_counter() - start
-texts = documents(corpus, int(chars))
-watches = []
-for _ in range(int(passes)):
-    with Stopwatch() as watch:
-        ids = tokenizer.encode_batch(texts, parallel=False)
-    watches.append(watch)
-report_encoding(load, watches, (np.ascontiguousarray(row, dtype=np.uint32) for row in ids))
+
+def load(path: str) -> Any:
+    if path.endswith(".tiktoken"):
+        return gigatoken.Tokenizer.from_tiktoken(path, pretokenizer="cl100k")
+    return gigatoken.Tokenizer.from_sentencepiece(path)
+
+
+run_encoding(
+    load,
+    lambda tokenizer, texts: tokenizer.encode_batch(texts, parallel=False),
+    lambda ids: (np.ascontiguousarray(row, dtype=np.uint32) for row in ids),
+)

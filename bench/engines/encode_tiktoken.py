@@ -1,30 +1,30 @@
-"""Encodes with tiktoken: `python encode_tiktoken.py RANKS CORPUS CHARS PASSES [batch]`."""
+"""Encodes with tiktoken, document by document; with `how=batch`, all in one call."""
 
-import sys
-import time
+from typing import Any
 
 import tiktoken
 
-from common import Stopwatch, documents, read_ranks, report_encoding
+from common import read_ranks, run_encoding
 
 # The spelling that tiktoken itself uses for cl100k.
 PATTERN = (
     r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+"
     r"| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
 )
-ranks, corpus, chars, passes, *batch = sys.argv[1:]
-start = time.perf_counter()
-encoding = tiktoken.Encoding(
-    "cl100k", pat_str=PATTERN, mergeable_ranks=read_ranks(ranks), special_tokens={}
-)
-load = time.perf_counter() - start
-texts = documents(corpus, int(chars))
-watches = []
-for _ in range(int(passes)):
-    with Stopwatch() as watch:
-        if batch:
-            ids = encoding.encode_ordinary_batch(texts, num_threads=1)
-        else:
-            ids = [encoding.encode_ordinary(text) for text in texts]
-    watches.append(watch)
-report_encoding(load, watches, ids)
+
+
+def load(path: str, how: str = "single") -> Any:
+    encoding = tiktoken.Encoding(
+        "cl100k", pat_str=PATTERN, mergeable_ranks=read_ranks(path), special_tokens={}
+    )
+    return encoding, how == "batch"
+
+
+def encode(tokenizer: Any, texts: list[str]) -> list[list[int]]:
+    encoding, batch = tokenizer
+    if batch:
+        return encoding.encode_ordinary_batch(texts, num_threads=1)
+    return [encoding.encode_ordinary(text) for text in texts]
+
+
+run_encoding(load, encode)

@@ -14,11 +14,12 @@ with Stopwatch() as watch:
     tokenizer = jogak.train(
         corpus,
         jogak.Unigram(vocab_size=vocab_size),
+        normalizer="collapse_spaces",  # as SentencePiece does
         special_tokens=specials,
         newline="drop",  # SentencePiece knows lines without their ends
     )
 model = tokenizer.spec.model
-pairs = zip(model.pieces, model.scores, strict=True)
+pairs = list(zip(model.pieces, model.scores, strict=True))
 if len(sys.argv) > 3:
     write_pieces(sys.argv[3], [(piece, score) for piece, score in pairs if piece not in specials])
-report_training(watch, None, len(tokenizer))
+report_training(watch, pairs, len(tokenizer))

@@ -30,4 +30,4 @@ model = sentencepiece.SentencePieceProcessor(model_proto=written.getvalue())
 pieces = [(model.id_to_piece(id_), model.get_score(id_)) for id_ in range(3, len(model))]
 if len(sys.argv) > 3:
     write_pieces(sys.argv[3], pieces)
-report_training(watch, None, len(model))
+report_training(watch, pieces, len(model))

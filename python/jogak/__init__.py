@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from jogak.learn import train
     from jogak.normalization import Normalized, compile_rules, normalize, read_rules, rules_of
     from jogak.ragged import Ragged
+    from jogak.recipes import train_sentencepiece
     from jogak.spec import (
         BPE,
         BertNormalizer,
@@ -118,6 +119,7 @@ __all__ = [
     "read_rules",
     "rules_of",
     "train",
+    "train_sentencepiece",
 ]
 
 #: Module -> the public names that live there; it is imported when one of them is first asked for.
@@ -182,6 +184,7 @@ _HOMES = {
         "load",
     ),
     "learn": ("train",),
+    "recipes": ("train_sentencepiece",),
     "training": (
         "TrainingLog",
         "UnigramLog",

@@ -57,6 +57,9 @@ class Report:
         skipped_bytes: bytes of those documents.
         short_words: occurrences of words left out by ``min_word_length``.
         ignored_files: files in folders that were not read because of their names.
+        too_long_documents: documents left out because of their length
+            (`jogak.train_sentencepiece`).
+        unsampled_documents: documents that a sample did not take (`jogak.train_sentencepiece`).
     """
 
     files: int = 0
@@ -68,6 +71,8 @@ class Report:
     skipped_bytes: int = 0
     short_words: int = 0
     ignored_files: int = 0
+    too_long_documents: int = 0
+    unsampled_documents: int = 0
 
     def __add__(self, other: Report) -> Report:
         """Both together."""
@@ -246,6 +251,10 @@ class Counts:
         known = mine.pretokenizer is not None
         front = mine if len(self) or (known and not len(other)) else theirs
         return Counts._of(self._words.add(other._words), front, self._report + other._report)
+
+    def with_words(self, words: _core.Counts) -> Counts:
+        """Other words, made from these by the core."""
+        return Counts._of(words, self._front, self._report)
 
     def limited(self, *, min_count: int = 1, min_word_length: int = 1) -> Counts:
         """Only words that occur at least ``min_count`` times and have ``min_word_length`` characters.

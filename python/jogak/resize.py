@@ -53,11 +53,6 @@ def resized(spec: Spec, training: Log | None, size: int) -> tuple[Spec, Training
         ConfigError: see `Tokenizer.resized`.
     """
     model = spec.model
-    if isinstance(model, ScoredBPEModel):
-        raise ConfigError(
-            "scores say in which order the merges of this model apply (a .model file), not in which "
-            "order its pieces were learned; only a tokenizer with a list of merges can be resized"
-        )
     if not isinstance(model, BPEModel) or not isinstance(training, TrainingLog | None):
         why = {
             "unigram": "each piece that training removes changes the probabilities of those that stay",
@@ -66,6 +61,11 @@ def resized(spec: Spec, training: Log | None, size: int) -> tuple[Spec, Training
         raise ConfigError(
             f"only BPE with a list of merges can be resized, and this is {model.family}: {why}; train "
             f"again with vocab_size={size} (jogak.count keeps the counts, so that this is quick)"
+        )
+    if isinstance(model, ScoredBPEModel):
+        raise ConfigError(
+            "this tokenizer merges by scores (by_scores=True, or a .model file); only one with a list "
+            f"of merges can be resized; train again with vocab_size={size}"
         )
     if model.merges is None:
         raise ConfigError(

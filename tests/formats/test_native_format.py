@@ -187,7 +187,7 @@ def test_errors_name_the_place(edit: Any, place: str | None, message: str) -> No
         (b"[]", None, "the file is a list of 0; expected an object"),
         (b"{}", None, "lacks the field 'format'"),
         (TOY[:200], "line 10, column 14", "expected JSON"),
-        (TOY + b"{}", "line 47, column 1", "Extra data"),
+        (TOY + b"{}", "line 55, column 1", "Extra data"),
         (b"\xef\xbb\xbf" + TOY, "line 1, column 1", "BOM"),
         (TOY[:300] + b"\xff", "byte 300", "byte 300 is not UTF-8"),
         (TOY.replace(b'"version":2', b'"version":2,"version":2'), "key 'version'", "stands twice"),

@@ -144,6 +144,21 @@ impl Counts {
         py.detach(|| a == b)
     }
 
+    /// The words cut at all of `texts` and without them, and how many were found.
+    fn without(&self, py: Python<'_>, texts: Vec<String>) -> PyResult<(Self, u64)> {
+        let counts = self.share();
+        let cut = py.detach(|| counts.without(&texts));
+        cut.map(|(cut, found)| (Self::new(cut), found))
+            .map_err(|error| core_error(py, &error, &error.to_string(), None))
+    }
+
+    /// Every character with its count, most frequent first.
+    fn characters(&self, py: Python<'_>) -> PyResult<Vec<(char, u64)>> {
+        let counts = self.share();
+        let characters = py.detach(|| counts.characters());
+        characters.map_err(|error| core_error(py, &error, &error.to_string(), None))
+    }
+
     fn limited(&self, py: Python<'_>, min_count: u64, min_word_length: usize) -> PyResult<Self> {
         let counts = self.share();
         let limited = py.detach(|| counts.limited(min_count, min_word_length));

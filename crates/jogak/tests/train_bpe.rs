@@ -8,7 +8,8 @@ use std::ops::ControlFlow;
 use jogak::observe::Silent;
 use jogak::symbols::Marker;
 use jogak::train::{
-    AlphabetLimit, BpeConfig, BpeTrained, Corpus, Merge, Stop, Ties, TrainObserver, View,
+    AlphabetLimit, BpeConfig, BpeTrained, Corpus, Merge, PieceRules, Stop, Ties, TrainObserver,
+    View,
 };
 
 const ALL_TIES: [Ties; 5] =
@@ -25,6 +26,7 @@ fn config(ties: Ties) -> BpeConfig {
         other_pieces: Vec::new(),
         min_pair_count: 1,
         max_piece_length: None,
+        rules: PieceRules::default(),
     }
 }
 

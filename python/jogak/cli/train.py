@@ -93,6 +93,9 @@ def train(
             help="Keep the characters that make up this share.  [unigram: 0.9995]",
         ),
     ] = None,
+    characters: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Keep just these characters.")
+    ] = None,
     required_chars: Annotated[
         str | None, typer.Option(metavar="TEXT", help="Keep these characters, frequent or not.")
     ] = None,
@@ -153,32 +156,40 @@ def train(
         list[str] | None,
         typer.Option(metavar="TEXT", help="A text that unigram never cuts. Repeat."),
     ] = None,
-    no_split_by_unicode_script: Annotated[
+    no_hard_vocab_limit: Annotated[
         bool,
-        typer.Option("--no-split-by-unicode-script", help="Unigram pieces may mix scripts."),
+        typer.Option("--no-hard-vocab-limit", help="Unigram may end with fewer pieces."),
     ] = False,
+    by_scores: Annotated[
+        bool, typer.Option("--by-scores", help="Merge by scores, as SentencePiece's bpe does.")
+    ] = False,
+    split_by_unicode_script: Annotated[
+        bool | None,
+        typer.Option(
+            "--split-by-unicode-script/--no-split-by-unicode-script",
+            help="No piece mixes scripts.  [default: no; unigram: yes]",
+        ),
+    ] = None,
     no_split_by_number: Annotated[
         bool,
-        typer.Option("--no-split-by-number", help="Unigram pieces may mix digits with letters."),
+        typer.Option("--no-split-by-number", help="Pieces may mix digits with any script."),
     ] = False,
     split_digits: Annotated[
-        bool, typer.Option("--split-digits", help="Every digit is a unigram piece of its own.")
+        bool, typer.Option("--split-digits", help="Every digit is a piece of its own.")
     ] = False,
     no_split_by_whitespace: Annotated[
         bool,
-        typer.Option("--no-split-by-whitespace", help="Unigram pieces may cross words."),
+        typer.Option("--no-split-by-whitespace", help="Pieces may cross words."),
     ] = False,
     allow_whitespace_only_pieces: Annotated[
         bool,
         typer.Option(
-            "--allow-whitespace-only-pieces", help="Unigram pieces may be spaces and nothing else."
+            "--allow-whitespace-only-pieces", help="Pieces may be spaces and nothing else."
         ),
     ] = False,
     treat_whitespace_as_suffix: Annotated[
         bool,
-        typer.Option(
-            "--treat-whitespace-as-suffix", help="Spaces end unigram pieces, not start them."
-        ),
+        typer.Option("--treat-whitespace-as-suffix", help="Spaces end pieces, not start them."),
     ] = False,
     normalizer: options.Normalizers = None,
     pretokenizer: options.Pretokenizers = None,
@@ -229,7 +240,9 @@ def train(
             min_pair_count=min_pair_count,
             alphabet_size=alphabet_size,
             character_coverage=character_coverage,
+            characters=characters,
             required_chars=required_chars,
+            by_scores=by_scores,
             byte_fallback=byte_fallback,
             max_piece_length=max_piece_length,
             max_chars_per_word=max_chars_per_word,
@@ -248,7 +261,8 @@ def train(
         no_unknown=no_unknown,
         switches={
             "fuse_unknown": fuse_unknown,
-            "split_by_unicode_script": False if no_split_by_unicode_script else None,
+            "hard_vocab_limit": False if no_hard_vocab_limit else None,
+            "split_by_unicode_script": split_by_unicode_script,
             "split_by_number": False if no_split_by_number else None,
             "split_by_whitespace": False if no_split_by_whitespace else None,
         },

@@ -139,13 +139,17 @@ def _training(trace: TrainingTrace) -> Section:
     return Section((Run(title, "strong"),), tuple(blocks))
 
 
+#: What goes without saying: rules of pieces that hold unless they are False, and a whole alphabet.
+_UNTOLD = ("type", "characters", "split_by_number", "split_by_whitespace")
+
+
 def _options(config: Any) -> str:
     """The options that say something: ``marker=suffix  ties=first-seen``."""
     parts = []
     for key, value in config.items():
         # Of the marker, its kind says most.
         said = value.get("kind", value) if isinstance(value, dict) else value
-        if said is not None and said is not False and key != "type":
+        if said is not None and said is not False and key not in _UNTOLD:
             parts.append(f"{key}={said}")
     return "  ".join(parts)
 

@@ -317,8 +317,10 @@ def _check_writable(spec: Spec, name: str) -> None:
 # --- .vocab -------------------------------------------------------------------------------------
 
 
-def write_vocab(path: PathLike, spec: Spec) -> None:
+def write_vocab(path: PathLike, spec: Spec, *, scores: bool = True) -> None:
     """Write the ``.vocab`` beside a model: piece, tab, score, a line for every id.
+
+    Without ``scores`` the pieces alone; `read_vocab` does not read that.
 
     Raises:
         UnsupportedFeature: a tokenizer whose pieces have no scores.
@@ -329,7 +331,7 @@ def write_vocab(path: PathLike, spec: Spec) -> None:
     for piece in model.pieces:
         # SentencePiece's own writer leaves tabs and line feeds as they are; nobody could read them.
         text = piece.text.replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
-        lines.append(f"{text}\t{piece.score:g}\n")
+        lines.append(f"{text}\t{piece.score:g}\n" if scores else f"{text}\n")
     write_atomically(path, "".join(lines).encode())
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from jogak import _core
 from jogak.errors import ConfigError, TrainingInterrupted
 from jogak.learn.job import Job, byte_pieces
 from jogak.resize import assign_ids
-from jogak.spec import BPE, BPEModel, Marker, Spec
+from jogak.spec import BPE, BPEModel, Marker, Metaspace, ScoredBPEModel, Spec
 from jogak.tokenizer import Tokenizer
 from jogak.training import TrainingLog
 
@@ -38,8 +38,10 @@ def learn(job: Job[BPE]) -> Tokenizer:
         ConfigError: options that contradict the words.
         TrainingInterrupted: Ctrl-C; the exception has the tokenizer learned so far.
     """
+    # Asked before the words are taken out of the counts.
+    characters = job.counts.core.characters() if job.config.by_scores else []
     result = _learn(job)
-    tokenizer = _tokenizer(job, result)
+    tokenizer = _tokenizer(job, result, characters)
     if result["stop"] == "interrupted":
         raise TrainingInterrupted(
             f"training was stopped after {len(result['merges']):,} merges; "
@@ -47,6 +49,27 @@ def learn(job: Job[BPE]) -> Tokenizer:
             tokenizer,
         )
     return tokenizer
+
+
+def _cut_at_spaces(job: Job[BPE]) -> bool:
+    """Whether the pre-tokenizer does all that the options say about spaces."""
+    config, spaces = job.config, job.stages[0]
+    assert isinstance(spaces, Metaspace)
+    loose = config.allow_whitespace_only_pieces or not config.split_by_whitespace
+    if spaces.split and loose:
+        option = "split_by_whitespace=False"
+        if config.split_by_whitespace:
+            option = "allow_whitespace_only_pieces=True"
+        raise ConfigError(
+            f"{option} wants words that are left together, but the pre-tokenizer metaspace cuts at "
+            "every space; choose jogak.Metaspace(split=False)"
+        )
+    if spaces.suffix != config.treat_whitespace_as_suffix:
+        raise ConfigError(
+            f"treat_whitespace_as_suffix is {config.treat_whitespace_as_suffix}, but the pre-tokenizer "
+            f"is {spaces}; let both say the same"
+        )
+    return spaces.split
 
 
 def _byte_pieces(config: BPE) -> list[str]:
@@ -67,6 +90,8 @@ def _learn(job: Job[BPE]) -> dict[str, Any]:
     if job.marked:
         options["marker_kind"] = "none"
     options["alphabet"] = config.alphabet
+    # Where words have one ▁ in front, as metaspace cuts them, there is nothing to look at.
+    options["space_rules"] = job.marked and not _cut_at_spaces(job)
     others = [*specials, *_byte_pieces(config)]
     uncounted = _uncounted_unknown(config, specials)
     if uncounted is not None:
@@ -83,7 +108,17 @@ def _learn(job: Job[BPE]) -> dict[str, Any]:
     )
 
 
-def _tokenizer(job: Job[BPE], result: dict[str, Any]) -> Tokenizer:
+def _most_frequent_last(result: dict[str, Any], characters: Sequence[tuple[str, int]]) -> list[int]:
+    """Core ids: the merges, best first, then the alphabet, most frequent first."""
+    texts, alphabet = result["pieces"], result["alphabet"]
+    counts = dict(characters)
+    order = sorted(range(alphabet), key=lambda i: (-counts.get(texts[i], 0), texts[i]))
+    return [*range(alphabet, len(texts)), *order]
+
+
+def _tokenizer(
+    job: Job[BPE], result: dict[str, Any], characters: Sequence[tuple[str, int]]
+) -> Tokenizer:
     """Core ids -> final ids, and all that is known into a Spec and a log."""
     config, specials = job.config, job.specials
     assert isinstance(config.marker, Marker)
@@ -92,6 +127,8 @@ def _tokenizer(job: Job[BPE], result: dict[str, Any]) -> Tokenizer:
     if config.prune_dead and config.strategy != "merges":
         alphabet = result["alphabet"]
         kept = [i for i in kept if i < alphabet or not result["dead"][i]]
+    if config.by_scores:
+        kept = _most_frequent_last(result, characters)
     byte_pieces = _byte_pieces(config)
     for text in specials:
         if text in texts[: result["alphabet"]]:
@@ -110,18 +147,26 @@ def _tokenizer(job: Job[BPE], result: dict[str, Any]) -> Tokenizer:
         if left in final and right in final and product in final
     )
     unknown = config.unknown if config.unknown in specials else uncounted
+    shared: dict[str, Any] = {
+        "pieces": pieces,
+        "marker": config.marker,
+        "mark_words": not job.marked,
+        "byte_fallback": config.byte_fallback,
+        "unknown": unknown,
+        "fuse_unknown": config.fuse_unknown,
+    }
+    model: BPEModel
+    if config.by_scores:
+        scores = [0.0] * len(pieces)
+        for score, i in enumerate(kept):
+            scores[final[i]] = -float(score)
+        model = ScoredBPEModel(**shared, merges=None, scores=tuple(scores))
+    else:
+        model = BPEModel(
+            **shared, merges=merges, alphabet=config.alphabet, strategy=config.strategy
+        )
     spec = Spec(
-        model=BPEModel(
-            pieces=pieces,
-            merges=merges,
-            marker=config.marker,
-            mark_words=not job.marked,
-            alphabet=config.alphabet,
-            byte_fallback=config.byte_fallback,
-            unknown=unknown,
-            fuse_unknown=config.fuse_unknown,
-            strategy=config.strategy,
-        ),
+        model=model,
         pretokenizer=job.stages,
         special_tokens=dict(specials),
         normalizer=job.normalizer,

@@ -10,6 +10,7 @@ Read it in this order; every file tells one story and starts with its rules:
     words         words -> counts, and a word -> its first symbols (alphabets, border markers)
     ties          which of several equally frequent pairs comes first
     bpe           counts -> merges: training, live pieces, pruning
+    piece_rules   training again, with rules about what may be a piece (SentencePiece)
     model         what training leaves behind: pieces, ids, merges, the unknown rule
     encode        a word -> pieces by merging, with and without dropout
     longest       a word -> pieces by longest match, and by longest piece first

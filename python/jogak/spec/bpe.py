@@ -8,8 +8,22 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 from jogak.errors import ConfigError
-from jogak.spec.checks import at_least, flag, one_of, share, unique_pieces, unknown_text
+from jogak.spec.checks import (
+    at_least,
+    characters_of,
+    flag,
+    one_of,
+    share,
+    unique_pieces,
+    unknown_text,
+)
 from jogak.spec.markers import Marker, MarkerKind
+
+_FLAGS = (
+    *("byte_fallback", "prune_dead", "fuse_unknown", "by_scores"),
+    *("split_by_unicode_script", "split_by_number", "split_digits", "split_by_whitespace"),
+    *("allow_whitespace_only_pieces", "treat_whitespace_as_suffix"),
+)
 
 __all__ = ["BPE", "Alphabet", "BPEModel", "Strategy", "Ties"]
 
@@ -56,6 +70,20 @@ class BPE:
             not among the ``special_tokens``, it gets the id behind all others and is not counted in
             ``vocab_size``.
         fuse_unknown: one unknown piece for a run of unknown characters rather than one for each.
+        by_scores: make a tokenizer that merges by scores, as SentencePiece does (`ScoredBPEModel`),
+            rather than by a list of merges: it can be written as a ``.model`` file. Its ids are the
+            merges first, then the characters, most frequent first.
+        characters: the alphabet is just these characters, whether they occur or not.
+        split_by_unicode_script: no piece has characters of two scripts (kana count as Han; digits
+            and punctuation are together a script of their own).
+        split_by_number: digits are such punctuation. Without, they go with any script.
+        split_digits: each digit is a piece of its own.
+        split_by_whitespace: a ``▁`` (or space) starts a piece. Without, it may also stand in the
+            middle, so that pieces cross words; the pre-tokenizer must then leave words together.
+        allow_whitespace_only_pieces: pieces of several ``▁`` and nothing else may be learned; the
+            pre-tokenizer must leave them together.
+        treat_whitespace_as_suffix: a ``▁`` ends a piece, rather than to start it. This and the two
+            before are for words that come with their ``▁`` (``jogak.Metaspace``).
 
     Raises:
         ConfigError: a value that cannot be, or options that contradict each other.
@@ -77,6 +105,14 @@ class BPE:
     prune_dead: bool = False
     unknown: str | None = "<unk>"
     fuse_unknown: bool = False
+    by_scores: bool = False
+    characters: str | None = field(default=None, repr=False)
+    split_by_unicode_script: bool = False
+    split_by_number: bool = True
+    split_digits: bool = False
+    split_by_whitespace: bool = True
+    allow_whitespace_only_pieces: bool = False
+    treat_whitespace_as_suffix: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.marker, Marker):
@@ -90,12 +126,16 @@ class BPE:
         at_least("max_piece_length", self.max_piece_length, 1)
         one_of("ties", self.ties, get_args(Ties))
         one_of("strategy", self.strategy, get_args(Strategy))
-        for option in ("byte_fallback", "prune_dead", "fuse_unknown"):
+        for option in _FLAGS:
             flag(option, getattr(self, option))
+        limits = ("alphabet_size", "character_coverage", "characters")
+        given = [option for option in limits if getattr(self, option) is not None]
+        if self.characters is not None:
+            characters_of(self.characters)
         share("character_coverage", self.character_coverage)
-        if self.alphabet_size is not None and self.character_coverage is not None:
+        if len(given) > 1:
             raise ConfigError(
-                "alphabet_size and character_coverage both limit the alphabet; give one of them"
+                f"{given[0]} and {given[1]} both limit the alphabet; give one of them"
             )
         unknown_text(self.unknown)
         assert isinstance(self.marker, Marker)
@@ -106,16 +146,26 @@ class BPE:
                 "choose 'prefix', 'none', or a suffix with symbol='own'"
             )
         if self.alphabet == "bytes":
-            for option in ("alphabet_size", "character_coverage"):
-                if getattr(self, option) is not None:
-                    raise ConfigError(
-                        f"{option} limits an alphabet of characters, but the marker is byte-level, "
-                        "whose alphabet is always the 256 bytes; leave it out, or choose another marker"
-                    )
+            for option in given:
+                raise ConfigError(
+                    f"{option} limits an alphabet of characters, but the marker is byte-level, "
+                    "whose alphabet is always the 256 bytes; leave it out, or choose another marker"
+                )
+            if self.by_scores:
+                raise ConfigError(
+                    "by_scores is for alphabets of characters, but the marker is byte-level; choose "
+                    "another marker"
+                )
             if self.byte_fallback:
                 raise ConfigError(
                     "byte_fallback is for alphabets of characters; byte-level has all bytes already"
                 )
+        if self.by_scores and (self.strategy != "merges" or self.prune_dead):
+            option = "prune_dead=True" if self.prune_dead else f"strategy={self.strategy!r}"
+            raise ConfigError(
+                f"{option} does not go with by_scores=True, which needs every piece and merges them; "
+                "leave one of them out"
+            )
 
     @property
     def alphabet(self) -> Alphabet:

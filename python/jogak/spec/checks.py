@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from jogak.errors import ConfigError
 
-__all__ = ["at_least", "flag", "one_of", "share", "unique_pieces", "unknown_text"]
+__all__ = ["at_least", "characters_of", "flag", "one_of", "share", "unique_pieces", "unknown_text"]
 
 
 def one_of(option: str, value: object, allowed: Iterable[object]) -> None:
@@ -31,6 +31,15 @@ def flag(option: str, value: object) -> None:
     """`value` is True or False."""
     if not isinstance(value, bool):
         raise ConfigError(f"{option} is {value!r}; expected True or False")
+
+
+def characters_of(value: str) -> None:
+    """The characters of an alphabet, as one text."""
+    if not isinstance(value, str):
+        raise ConfigError(f"characters is {value!r}; expected a text with the characters, or None")
+    if len(set(value)) < len(value):
+        double = next(one for one in value if value.count(one) > 1)
+        raise ConfigError(f"characters has {double!r} twice; expected each once")
 
 
 def share(option: str, value: float | None) -> None:

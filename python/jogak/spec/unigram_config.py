@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, get_args
 
 from jogak.errors import ConfigError
-from jogak.spec.checks import at_least, flag, one_of, share, unknown_text
+from jogak.spec.checks import at_least, characters_of, flag, one_of, share, unknown_text
 
 __all__ = ["SeedRule", "Unigram"]
 
@@ -23,6 +23,7 @@ _FLAGS = (
     "treat_whitespace_as_suffix",
     "byte_fallback",
     "fuse_unknown",
+    "hard_vocab_limit",
 )
 
 
@@ -49,10 +50,11 @@ class Unigram:
         num_sub_iterations: how often probabilities are estimated in each round.
         max_piece_length: no piece is longer than this, in characters; up to 64.
         character_coverage: the most frequent characters that together make up this share of the text
-            are the alphabet, above 0 and up to 1; 0.9995 unless ``alphabet_size`` is given. Other
+            are the alphabet, above 0 and up to 1; 0.9995 unless another limit is given. Other
             characters are unknown, and in no piece.
         alphabet_size: the most frequent characters, this many, are the alphabet (ties: smaller code
             point).
+        characters: the alphabet is just these characters, whether they occur or not.
         required_chars: characters that are in the alphabet whether they are frequent or not.
         split_by_unicode_script: no piece has characters of two scripts (kana count as Han; digits
             and punctuation are together a script of their own).
@@ -73,6 +75,8 @@ class Unigram:
             error. Not used with byte fallback. If it is not among the ``special_tokens``, it gets
             the id behind all others and is not counted in ``vocab_size``.
         fuse_unknown: one unknown piece for a run of unknown characters rather than one for each.
+        hard_vocab_limit: a corpus that gives fewer pieces than ``vocab_size`` is an error; without,
+            there are fewer.
 
     Raises:
         ConfigError: a value that cannot be, or options that contradict each other.
@@ -89,6 +93,7 @@ class Unigram:
     max_piece_length: int = 16
     character_coverage: float | None = None
     alphabet_size: int | None = None
+    characters: str | None = field(default=None, repr=False)
     required_chars: str = ""
     split_by_unicode_script: bool = True
     split_by_number: bool = True
@@ -100,6 +105,7 @@ class Unigram:
     user_defined: tuple[str, ...] = ()
     unknown: str | None = "<unk>"
     fuse_unknown: bool = True
+    hard_vocab_limit: bool = True
 
     def __post_init__(self) -> None:
         if self.seed_size is None and isinstance(self.vocab_size, int):
@@ -125,11 +131,15 @@ class Unigram:
                 f"shrinking_factor is {factor!r}; expected a number above 0 and below 1"
             )
         share("character_coverage", self.character_coverage)
-        if self.alphabet_size is not None and self.character_coverage is not None:
+        limits = ("alphabet_size", "character_coverage", "characters")
+        given = [option for option in limits if getattr(self, option) is not None]
+        if self.characters is not None:
+            characters_of(self.characters)
+        if len(given) > 1:
             raise ConfigError(
-                "alphabet_size and character_coverage both limit the alphabet; give one of them"
+                f"{given[0]} and {given[1]} both limit the alphabet; give one of them"
             )
-        if self.alphabet_size is None and self.character_coverage is None:
+        if not given:
             object.__setattr__(self, "character_coverage", 0.9995)
         if not isinstance(self.required_chars, str):
             raise ConfigError(

@@ -6,9 +6,7 @@ use std::sync::Arc;
 use jogak::count::{Inventory, Order};
 
 use jogak::symbols::draw;
-use jogak::train::{
-    AlphabetLimit, BpeConfig, BpeTrained, Corpus, Merge, Ties, TrainObserver, View,
-};
+use jogak::train::{BpeConfig, BpeTrained, Corpus, Merge, PieceRules, Ties, TrainObserver, View};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -16,7 +14,7 @@ use crate::counts::Counts;
 use crate::errors::{raise, to_py};
 use crate::models::{Options, marker};
 use crate::train::trace::{Change, Choice, Record, Trace, Words};
-use crate::train::{Reporter, stop};
+use crate::train::{Reporter, alphabet_limit, stop};
 
 /// Trains BPE on `counts`. `config` is `BPE` as a dict, flattened; `other_pieces` are the texts of
 /// special tokens and byte pieces. `consume` leaves `counts` without words, so that their memory is
@@ -113,11 +111,7 @@ fn text(piece: &[u8], bytes: bool) -> String {
 fn parse(config: &Bound<'_, PyDict>, other_pieces: Vec<String>) -> PyResult<BpeConfig> {
     let options = Options(config);
     let ties: String = options.get("ties")?;
-    let limit = match (options.get("alphabet_size")?, options.get("character_coverage")?) {
-        (Some(size), _) => AlphabetLimit::Size(size),
-        (None, Some(share)) => AlphabetLimit::Coverage(share),
-        (None, None) => AlphabetLimit::All,
-    };
+    let limit = alphabet_limit(&options)?;
     Ok(BpeConfig {
         bytes: options.get::<String>("alphabet")? == "bytes",
         marker: marker(&options)?,
@@ -135,6 +129,15 @@ fn parse(config: &Bound<'_, PyDict>, other_pieces: Vec<String>) -> PyResult<BpeC
         other_pieces: other_pieces.into_iter().map(String::into_bytes).collect(),
         min_pair_count: options.get("min_pair_count")?,
         max_piece_length: options.get("max_piece_length")?,
+        rules: PieceRules {
+            split_by_unicode_script: options.get("split_by_unicode_script")?,
+            split_by_number: options.get("split_by_number")?,
+            split_digits: options.get("split_digits")?,
+            split_by_whitespace: options.get("split_by_whitespace")?,
+            allow_whitespace_only_pieces: options.get("allow_whitespace_only_pieces")?,
+            treat_whitespace_as_suffix: options.get("treat_whitespace_as_suffix")?,
+            spaces: options.get("space_rules")?,
+        },
     })
 }
 

@@ -8,8 +8,10 @@ mod wordpiece;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use jogak::train::Stop;
+use jogak::train::{AlphabetLimit, Stop};
 use pyo3::prelude::*;
+
+use crate::models::Options;
 
 pub(crate) use bpe::train_bpe;
 pub(crate) use unigram::train_unigram;
@@ -57,6 +59,18 @@ impl Reporter {
     fn check(self) -> PyResult<()> {
         self.failure.map_or(Ok(()), Err)
     }
+}
+
+/// Which characters are kept.
+fn alphabet_limit(options: &Options<'_, '_>) -> PyResult<AlphabetLimit> {
+    if let Some(characters) = options.get::<Option<String>>("characters")? {
+        return Ok(AlphabetLimit::Given(characters.chars().collect()));
+    }
+    Ok(match (options.get("alphabet_size")?, options.get("character_coverage")?) {
+        (Some(size), _) => AlphabetLimit::Size(size),
+        (None, Some(share)) => AlphabetLimit::Coverage(share),
+        (None, None) => AlphabetLimit::All,
+    })
 }
 
 /// Why training ended, as Python names it.

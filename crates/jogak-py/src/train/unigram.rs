@@ -5,14 +5,14 @@ use std::ops::ControlFlow;
 use jogak::train::unigram::{
     Estimation, Pruning, SeedRule, Stage, UnigramObserver, UnigramStop, Worth,
 };
-use jogak::train::{AlphabetLimit, UnigramConfig, UnigramCorpus, UnigramTrained};
+use jogak::train::{UnigramConfig, UnigramCorpus, UnigramTrained};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::counts::Counts;
 use crate::errors::{raise, to_py};
 use crate::models::Options;
-use crate::train::Reporter;
+use crate::train::{Reporter, alphabet_limit};
 
 /// Trains a Unigram model on `counts`. `config` is `Unigram` as a dict; `other_pieces` are the texts
 /// of special tokens and byte pieces. `consume` leaves `counts` without words, so that their memory is
@@ -90,17 +90,14 @@ fn parse(
     threads: usize,
 ) -> PyResult<UnigramConfig> {
     let options = Options(config);
-    let limit = match (options.get("alphabet_size")?, options.get("character_coverage")?) {
-        (Some(size), _) => AlphabetLimit::Size(size),
-        (None, Some(share)) => AlphabetLimit::Coverage(share),
-        (None, None) => AlphabetLimit::All,
-    };
+    let limit = alphabet_limit(&options)?;
     let seeds: String = options.get("seeds")?;
     Ok(UnigramConfig {
         vocab_size: options.get("vocab_size")?,
         other_pieces,
         user_defined: options.get("user_defined")?,
         limit,
+        hard_vocab_limit: options.get("hard_vocab_limit")?,
         required_chars: options.get::<String>("required_chars")?.chars().collect(),
         seeds: match seeds.as_str() {
             "suffix" => SeedRule::Suffix,

@@ -8,6 +8,9 @@ use super::table::{Entry, Table};
 use std::borrow::Cow;
 use std::cmp::Reverse;
 
+/// Words that are looked up at once.
+const GROUP: usize = 16;
+
 /// In which order words are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
@@ -63,10 +66,16 @@ impl Inventory<'_> {
     }
 
     /// All words with their counts, in order.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&[u8], u64)> + Clone {
-        self.refs.iter().map(|reference| {
-            let entry = resolve(&self.tables, *reference);
-            (entry.word, entry.count)
+    pub fn iter(&self) -> impl Iterator<Item = (&[u8], u64)> + Clone {
+        // Words lie in another order than they are read. A group is looked up at once, so that the
+        // processor waits for several of them at the same time.
+        self.refs.chunks(GROUP).flat_map(|refs| {
+            let mut group = [(&[][..], 0); GROUP];
+            for (slot, &reference) in group.iter_mut().zip(refs) {
+                let entry = resolve(&self.tables, reference);
+                *slot = (entry.word, entry.count);
+            }
+            group.into_iter().take(refs.len())
         })
     }
 

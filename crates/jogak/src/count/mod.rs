@@ -12,6 +12,7 @@
 //! than its own merging takes.
 
 mod counter;
+mod cut;
 mod hash;
 mod inventory;
 mod table;

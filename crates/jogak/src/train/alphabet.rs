@@ -5,7 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::symbols::{Form, Marker, Symbols, byte_order};
 
 /// Which characters of a corpus are kept.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum AlphabetLimit {
     /// All of them.
     All,
@@ -13,6 +13,8 @@ pub enum AlphabetLimit {
     Size(usize),
     /// The most frequent ones that together make up this share (0 to 1) of all characters.
     Coverage(f64),
+    /// Just these, whether they occur or not; without a marker of their own.
+    Given(Vec<char>),
 }
 
 /// The symbols before the first merge, in the order of their ids.
@@ -47,11 +49,14 @@ impl Alphabet {
     pub fn chars<'a>(
         words: impl Iterator<Item = (&'a str, u64)>,
         marker: &Marker,
-        limit: AlphabetLimit,
+        limit: &AlphabetLimit,
         every_plain: bool,
     ) -> Self {
-        let mut counts: FxHashMap<char, u128> = FxHashMap::default();
-        let mut forms: FxHashSet<(char, Form)> = FxHashSet::default();
+        // By code point: memory is only touched where a script has its characters. Sums that pass
+        // `u64::MAX` are refused when words are cut, which adds up more.
+        let mut counts = vec![0u64; char::MAX as usize + 1];
+        let mut forms = vec![0u8; char::MAX as usize + 1];
+        let bit = |form| if form == Form::Plain { 1 } else { 2 };
         let mut any = false;
         for (word, count) in words {
             let mut rest = word.chars();
@@ -60,18 +65,26 @@ impl Alphabet {
                 let form = marker.form(first, rest.as_str().is_empty());
                 first = false;
                 any = true;
-                *counts.entry(character).or_insert(0) += u128::from(count);
-                forms.insert((character, form));
+                let total = &mut counts[character as usize];
+                *total = total.saturating_add(count);
+                forms[character as usize] |= bit(form);
             }
         }
-        let kept =
-            limit.apply(counts.iter().map(|(&character, &count)| (character, count)).collect());
+        let occurring: Vec<(char, u128)> = ('\0'..=char::MAX)
+            .filter(|&character| forms[character as usize] != 0)
+            .map(|character| (character, u128::from(counts[character as usize])))
+            .collect();
+        let distinct = occurring.len();
+        let kept = limit.apply(occurring);
+        let found = kept.iter().filter(|&&character| forms[character as usize] != 0).count();
+        // Characters that were given are there as they are, wherever they occur.
+        let every_plain = every_plain || matches!(limit, AlphabetLimit::Given(_));
         let mut text = String::new();
         let mut entries: Vec<(Form, Vec<u8>)> = Vec::new();
         for &character in &kept {
             for form in [Form::Plain, Form::Marked] {
                 let wanted = every_plain && form == Form::Plain;
-                if (wanted || forms.contains(&(character, form)))
+                if (wanted || forms[character as usize] & bit(form) != 0)
                     && marker.write(character, form, &mut text)
                 {
                     entries.push((form, text.clone().into_bytes()));
@@ -93,7 +106,7 @@ impl Alphabet {
             index.get(text.as_bytes()).copied()
         });
         Self {
-            left_out: counts.len() - kept.len(),
+            left_out: distinct - found,
             symbols,
             texts: entries.into_iter().map(|entry| entry.1).collect(),
         }
@@ -112,12 +125,13 @@ impl Alphabet {
 
 impl AlphabetLimit {
     /// The characters that are kept, most frequent first.
-    pub(super) fn apply(self, mut counts: Vec<(char, u128)>) -> Vec<char> {
+    pub(super) fn apply(&self, mut counts: Vec<(char, u128)>) -> Vec<char> {
         counts.sort_unstable_by_key(|&(character, count)| (std::cmp::Reverse(count), character));
         let keep = match self {
+            AlphabetLimit::Given(characters) => return characters.clone(),
             AlphabetLimit::All => counts.len(),
-            AlphabetLimit::Size(size) => size.min(counts.len()),
-            AlphabetLimit::Coverage(share) => {
+            &AlphabetLimit::Size(size) => size.min(counts.len()),
+            &AlphabetLimit::Coverage(share) => {
                 let total: u128 = counts.iter().map(|&(_, count)| count).sum();
                 let mut covered = 0u128;
                 counts
@@ -140,7 +154,7 @@ mod tests {
 
     fn texts(marker: &Marker, limit: AlphabetLimit) -> Vec<String> {
         let words = [("low", 5), ("lower", 2)];
-        let alphabet = Alphabet::chars(words.into_iter(), marker, limit, false);
+        let alphabet = Alphabet::chars(words.into_iter(), marker, &limit, false);
         alphabet.texts.into_iter().map(|text| String::from_utf8(text).unwrap_or_default()).collect()
     }
 

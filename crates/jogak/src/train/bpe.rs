@@ -21,6 +21,7 @@ use std::ops::ControlFlow;
 use super::alphabet::AlphabetLimit;
 use super::corpus::Corpus;
 use super::learner::Learner;
+use super::rules::PieceRules;
 use super::ties::Ties;
 use super::view::TrainObserver;
 use crate::error::{Error, Result};
@@ -47,6 +48,8 @@ pub struct BpeConfig {
     pub min_pair_count: u64,
     /// The longest piece, in characters (bytes for an alphabet of bytes) without markers.
     pub max_piece_length: Option<u32>,
+    /// What else pieces may not be.
+    pub rules: PieceRules,
 }
 
 /// One merge, as it happened. Ids count the alphabet first, then the merges.

@@ -27,7 +27,7 @@ pub struct Corpus {
 pub(super) enum Start<'a> {
     Bytes,
     /// The last one says whether every character is a symbol without its marker too.
-    Chars(&'a Marker, AlphabetLimit, bool),
+    Chars(&'a Marker, &'a AlphabetLimit, bool),
 }
 
 impl Corpus {
@@ -50,7 +50,7 @@ impl Corpus {
         let start = if config.bytes {
             Start::Bytes
         } else {
-            Start::Chars(&config.marker, config.limit, false)
+            Start::Chars(&config.marker, &config.limit, false)
         };
         Self::cut(words, &start, || observer.progress(0, goal))
     }
@@ -77,7 +77,7 @@ impl Corpus {
                     }
                     stopped.is_continue()
                 });
-                Alphabet::chars(known, marker, *limit, *every_plain)
+                Alphabet::chars(known, marker, limit, *every_plain)
             }
         };
         let mut arena = Arena::new();

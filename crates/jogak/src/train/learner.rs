@@ -11,6 +11,7 @@ use super::corpus::Corpus;
 use super::neighbours::Neighbours;
 use super::pairs::Pairs;
 use super::queue::Queue;
+use super::rules::Shape;
 use super::ties::{Tied, Ties};
 use super::view::View;
 use crate::symbols::UNKNOWN;
@@ -26,6 +27,8 @@ pub(super) struct Pieces {
     strip: Vec<u8>,
     /// Slots that a piece spans: symbols of the alphabet, own markers included.
     pub(super) widths: Vec<u32>,
+    /// How pieces look from outside; empty where no rule looks at that.
+    shapes: Vec<Shape>,
     /// All texts that exist, other pieces included.
     taken: FxHashSet<Vec<u8>>,
 }
@@ -92,7 +95,12 @@ impl<'a> Learner<'a> {
         } else {
             alphabet.texts.clone()
         };
+        let shapes = match config.rules.any() {
+            true => alphabet.texts.iter().map(|text| config.rules.symbol(text)).collect(),
+            false => Vec::new(),
+        };
         let pieces = Pieces {
+            shapes,
             compared,
             bytes: config.bytes,
             strip: config.marker.stripped().as_bytes().to_vec(),
@@ -135,7 +143,8 @@ impl<'a> Learner<'a> {
         self.pairs = Pairs::default();
         self.queue.clear();
         let widths = &self.pieces.widths;
-        self.pairs = Pairs::count(&self.arena, widths, self.threshold, &self.passed, tick)?;
+        let wanted = |ids| !self.passed.contains(&ids) && self.allowed(ids);
+        self.pairs = Pairs::count(&self.arena, widths, self.threshold, wanted, tick)?;
         for number in 0..self.pairs.len() as u32 {
             self.enqueue(number);
         }
@@ -201,7 +210,17 @@ impl<'a> Learner<'a> {
         }
     }
 
+    /// Whether the rules let both be one piece.
+    fn allowed(&self, (left, right): (u32, u32)) -> bool {
+        let shapes = &self.pieces.shapes;
+        shapes.is_empty()
+            || self.config.rules.may_join(&shapes[left as usize], &shapes[right as usize])
+    }
+
     fn may_merge(&self, ids: (u32, u32)) -> bool {
+        if !self.allowed(ids) {
+            return false;
+        }
         let text = self.pieces.joined(ids);
         let fits = |longest| self.config.marker.length(&text, self.config.bytes) <= longest;
         self.config.max_piece_length.is_none_or(fits) && !self.pieces.taken.contains(&text)
@@ -253,6 +272,10 @@ impl<'a> Learner<'a> {
         let text = self.pieces.joined((merge.left, merge.right));
         let compared = self.pieces.compared((merge.left, merge.right));
         self.pieces.compared.push(compared);
+        if !self.pieces.shapes.is_empty() {
+            let shape = self.pieces.shapes[left].join(self.pieces.shapes[right]);
+            self.pieces.shapes.push(shape);
+        }
         self.pieces.taken.insert(text.clone());
         self.pieces.texts.push(text);
         self.pieces.widths.push(self.pieces.widths[left] + self.pieces.widths[right]);
@@ -335,7 +358,7 @@ impl<'a> Learner<'a> {
             kept.push(((id, symbol), self.right.weights[index], self.right.places[index]));
         }
         kept.push(((id, id), both_new.0, both_new.1));
-        kept.retain(|pair| pair.2 > 0 && pair.1 >= self.threshold);
+        kept.retain(|pair| pair.2 > 0 && pair.1 >= self.threshold && self.allowed(pair.0));
         if kept.is_empty() {
             return;
         }

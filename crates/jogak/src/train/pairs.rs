@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::arena::Arena;
 
@@ -32,14 +32,14 @@ pub(super) struct Pairs {
 }
 
 impl Pairs {
-    /// All pairs of `arena` that reach `threshold`, without those in `passed`. Their numbers follow
-    /// their ids. Breaks if `tick`, which is called now and then, does. Cost: two walks over the
+    /// All pairs of `arena` that reach `threshold` and are wanted. Their numbers follow their ids.
+    /// Breaks if `tick`, which is called now and then, does. Cost: two walks over the
     /// corpus.
     pub(super) fn count(
         arena: &Arena,
         widths: &[u32],
         threshold: u64,
-        passed: &FxHashSet<(u32, u32)>,
+        wanted: impl Fn((u32, u32)) -> bool,
         mut tick: impl FnMut() -> ControlFlow<()>,
     ) -> ControlFlow<(), Self> {
         let mut pairs = Self::default();
@@ -72,7 +72,7 @@ impl Pairs {
                 .filter(|pair| pair.1 >= threshold)
                 .collect()
         };
-        kept.retain(|pair| !passed.contains(&pair.0));
+        kept.retain(|pair| wanted(pair.0));
         kept.sort_unstable();
         for &(ids, count, places) in &kept {
             pairs.insert(ids, count, Vec::with_capacity(places as usize));

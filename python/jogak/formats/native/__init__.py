@@ -46,6 +46,17 @@ __all__ = ["VERSION", "dumps", "read", "spec_from_dict", "spec_to_dict", "write"
 
 #: The newest version of the format: the one that is written.
 VERSION = 2
+#: What configs of BPE have since version 2.
+_LATER_BPE: Mapping[str, Any] = {
+    "by_scores": False,
+    "characters": None,
+    "split_by_unicode_script": False,
+    "split_by_number": True,
+    "split_digits": False,
+    "split_by_whitespace": True,
+    "allow_whitespace_only_pieces": False,
+    "treat_whitespace_as_suffix": False,
+}
 
 _OPTIONS_OF_STAGE = {
     "digits": ("group",),
@@ -97,7 +108,7 @@ def dumps(spec: Spec, training: Log | None = None, probes: Iterable[Probe] = ())
     >>> data = dumps(Spec(model=model, pretokenizer=resolve_pretokenizer("none")))
     >>> print(data.decode()[:50])
     {"format":"jogak",
-    "version":1,
+    "version":2,
     "spec":{
     "model":{
     >>> read(data).spec.model.merges
@@ -148,14 +159,19 @@ def _loaded(root: Node) -> Loaded:
         "format", "version", "spec", "training", "probes"
     )
     spec = _spec(spec_node, version)
-    training = None if training_node.value is None else _training(training_node)
+    training = None if training_node.value is None else _training(training_node, version)
     probes = tuple(_probe(node, len(spec.model.pieces)) for node in probes_node.items())
     return Loaded(spec, training, probes, FORMAT.name)
 
 
-def _training(node: Node) -> Log:
+def _training(node: Node, version: int) -> Log:
+    data = node.value
+    if version == 1 and isinstance(data, Mapping) and isinstance(data.get("config"), Mapping):
+        # Options that came later: none of them was on.
+        later = {name: _LATER_BPE[name] for name in _LATER_BPE.keys() - data["config"].keys()}
+        data = {**data, "config": {**data["config"], **later}}
     with node.blamed():
-        training = log_from_dict(node.value)
+        training = log_from_dict(data)
     if not is_unicode(training.texts()):
         raise node.fault("has a lone surrogate in one of its texts; expected Unicode")
     return training

@@ -64,6 +64,8 @@ pub struct UnigramConfig {
     pub user_defined: Vec<String>,
     /// Which characters are kept. Others are unknown, and in no piece.
     pub limit: AlphabetLimit,
+    /// Whether fewer pieces than `vocab_size` are an error.
+    pub hard_vocab_limit: bool,
     /// Characters that are kept whatever the limit, even if they do not occur.
     pub required_chars: Vec<char>,
     /// Which substrings are candidates for the first pieces.
@@ -196,7 +198,7 @@ impl UnigramCorpus {
             trainer.run(goal, observer)
         };
         let size = trainer.finish(goal);
-        if size < goal && stop == UnigramStop::VocabSize {
+        if size < goal && config.hard_vocab_limit && stop == UnigramStop::VocabSize {
             return Err(Error::Config {
                 option: "vocab_size",
                 found: config.vocab_size.to_string(),

@@ -10,6 +10,7 @@ use super::*;
 
 fn config() -> UnigramConfig {
     UnigramConfig {
+        hard_vocab_limit: true,
         vocab_size: 100,
         other_pieces: Vec::new(),
         user_defined: Vec::new(),

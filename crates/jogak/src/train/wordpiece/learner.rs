@@ -113,7 +113,8 @@ impl<'a> Learner<'a> {
         self.pairs = Pairs::default();
         self.rows = Rows::new(self.pieces.texts.len());
         let widths = &self.pieces.widths;
-        self.pairs = Pairs::count(&self.arena, widths, self.threshold, &self.passed, tick)?;
+        let wanted = |ids| !self.passed.contains(&ids);
+        self.pairs = Pairs::count(&self.arena, widths, self.threshold, wanted, tick)?;
         for number in 0..self.pairs.len() as u32 {
             self.rows.insert(number, self.pairs.get(number).ids);
         }

@@ -140,7 +140,7 @@ impl Corpus {
         config: &WordPieceConfig,
         observer: &mut impl WordPieceObserver,
     ) -> Result<Self> {
-        let start = Start::Chars(&config.marker, config.limit, true);
+        let start = Start::Chars(&config.marker, &config.limit, true);
         Self::cut(words, &start, || observer.progress(0, None))
     }
 
