@@ -6,6 +6,7 @@ what the command line does with the public API and nothing about the API itself.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 import subprocess
@@ -377,6 +378,76 @@ def test_train_knows_every_option(surface: Surface, tmp_path: Path) -> None:
     }
 
 
+def test_train_knows_every_option_of_unigram(surface: Surface, tmp_path: Path) -> None:
+    line = (
+        "train a.txt --model unigram --vocab-size 99 --seed-size 500 --seeds sentencepiece "
+        "--shrinking-factor 0.5 --num-sub-iterations 3 --max-piece-length 8 --alphabet-size 50 "
+        "--required-chars xyz --no-split-by-unicode-script --no-split-by-number --split-digits "
+        "--no-split-by-whitespace --allow-whitespace-only-pieces --treat-whitespace-as-suffix "
+        "--no-hard-vocab-limit --byte-fallback "
+        "--user-defined <a> --user-defined <b> --no-unknown --no-fuse-unknown -o"
+    )
+    result = run(*line.split(), str(tmp_path / "out.json"))
+    assert result.exit_code == 0, result.stderr
+    config = spec.Unigram(
+        vocab_size=99,
+        seed_size=500,
+        seeds="sentencepiece",
+        shrinking_factor=0.5,
+        num_sub_iterations=3,
+        max_piece_length=8,
+        alphabet_size=50,
+        required_chars="xyz",
+        split_by_unicode_script=False,
+        split_by_number=False,
+        split_digits=True,
+        split_by_whitespace=False,
+        allow_whitespace_only_pieces=True,
+        treat_whitespace_as_suffix=True,
+        byte_fallback=True,
+        user_defined=("<a>", "<b>"),
+        unknown=None,
+        fuse_unknown=False,
+        hard_vocab_limit=False,
+    )
+    assert surface.calls[0][2]["config"] == config
+    # Nothing stands as it would without being asked for, but for what excludes another option.
+    plain = dataclasses.asdict(spec.Unigram())
+    same = {name for name, value in dataclasses.asdict(config).items() if value == plain[name]}
+    assert same <= {"character_coverage", "characters"}
+    run("train", "a.txt", "--model", "unigram", "--character-coverage", "0.9", "-o", str(tmp_path))
+    assert surface.calls[1][2]["config"] == spec.Unigram(character_coverage=0.9)
+
+
+def test_train_knows_the_rules_of_pieces_of_bpe(surface: Surface, tmp_path: Path) -> None:
+    line = (
+        "train a.txt --marker prefix --characters abc --by-scores --split-by-unicode-script "
+        "--no-split-by-number --split-digits --no-split-by-whitespace "
+        "--allow-whitespace-only-pieces --treat-whitespace-as-suffix -o"
+    )
+    result = run(*line.split(), str(tmp_path / "out.json"))
+    assert result.exit_code == 0, result.stderr
+    assert surface.calls[0][2]["config"] == spec.BPE(
+        marker="prefix",
+        characters="abc",
+        by_scores=True,
+        split_by_unicode_script=True,
+        split_by_number=False,
+        split_digits=True,
+        split_by_whitespace=False,
+        allow_whitespace_only_pieces=True,
+        treat_whitespace_as_suffix=True,
+    )
+
+
+@pytest.mark.parametrize("family", [spec.BPE, spec.WordPiece, spec.Unigram])
+def test_train_has_an_option_for_every_field(family: Any) -> None:
+    known = run("train", "--help").stdout
+    for option in dataclasses.fields(family):
+        name = option.name.replace("_", "-")
+        assert re.search(rf"--(no-)?{name}\b", known), name
+
+
 def test_trace_may_stand_alone(surface: Surface, tmp_path: Path) -> None:
     surface.tokenizer.training.trace = surface.tokenizer.explain("ab")
     result = run("train", "a.txt", "--trace", "-o", str(tmp_path / "out.json"))
@@ -403,9 +474,15 @@ def test_train_json_is_one_document(surface: Surface, tmp_path: Path) -> None:
         (["--marker", "byte-level", "--byte-fallback"], "byte_fallback is for alphabets"),
         (["--marker-text", "@"], "need --marker"),
         (["--special-token", "a=1", "--special-token", "b"], "to every special token or to none"),
-        (["--model", "magic"], "'magic' is not known; expected bpe or wordpiece"),
+        (["--model", "magic"], "'magic' is not known; expected bpe, wordpiece or unigram"),
         (["--criterion", "count"], "--model bpe has no --criterion"),
         (["--model", "wordpiece", "--ties", "greatest"], "--model wordpiece has no --ties"),
+        (["--seed-size", "100"], "--model bpe has no --seed-size"),
+        (["--no-hard-vocab-limit"], "--model bpe has no --no-hard-vocab-limit"),
+        (["--model", "wordpiece", "--no-fuse-unknown"], "wordpiece has no --no-fuse-unknown"),
+        (["--model", "unigram", "--num-merges", "9"], "--model unigram has no --num-merges"),
+        (["--model", "unigram", "--marker", "suffix"], "--model unigram has no --marker"),
+        (["--unknown", "?", "--no-unknown"], "contradict each other"),
         (["b.counts"], "either .counts files or texts"),
     ],
 )

@@ -376,6 +376,60 @@ def test_wordpiece_from_training_to_text(jog: Run) -> None:
     text = "low low low low low lower lower newest newest widest\n"
     jog("train", "-", "--model", "wordpiece", "--vocab-size", "26", "-o", "wp.json", stdin=text)
     facts = json.loads(jog("inspect", "wp.json", "--json").stdout)
-    assert (facts["model"], facts["merges"]) == ("wordpiece", 0)
+    assert (facts["model"], facts["merges"]) == ("wordpiece", None)
     assert jog("encode", "-t", "wp.json", "--tokens", stdin="lowest\n").stdout.split()[0] == "low"
     assert "no piece matches" in jog("explain", "lowx", "-t", "wp.json").stdout
+
+
+def test_the_package_runs_as_a_module(tmp_path: Path) -> None:
+    """`python -m jogak` is `jogak`: output, messages, names, exit codes."""
+    for arguments in ([], ["--version"], ["compress", "abab"], ["encode"], ["train", "--help"]):
+        said = [
+            subprocess.run(
+                [*command, *arguments],
+                cwd=tmp_path,
+                env=ENVIRONMENT,
+                capture_output=True,
+                check=False,
+            )
+            for command in (COMMAND, [sys.executable, "-m", "jogak"])
+        ]
+        results = [(done.returncode, done.stdout, done.stderr) for done in said]
+        assert results[0] == results[1]
+        assert results[0][0] == (2 if arguments == ["encode"] else 0)
+
+
+def test_unigram_from_training_to_text(jog: Run, tmp_path: Path) -> None:
+    text = "the lowest newest widest lower low\n" * 20
+    options = ("--model", "unigram", "--vocab-size", "19", "-o", "uni.json")
+    trained = jog("train", "-", *options, "--trace=1", stdin=text)
+    assert "saved 20 pieces to uni.json" in trained.stderr, trained.stderr
+    assert trained.stdout.startswith("Training: 1 round\n")
+    facts = json.loads(jog("inspect", "uni.json", "--json").stdout)
+    assert (facts["model"], facts["strategy"], facts["merges"]) == ("unigram", "unigram", None)
+    tok = jogak.load(tmp_path / "uni.json")
+    lines = "lowest\n" * 5 + "lower newest\n"
+    encoded = jog("encode", "-t", "uni.json", stdin=lines).stdout
+    assert encoded == "".join(
+        f"{' '.join(map(str, tok.encode(t)))}\n" for t in lines.split("\n")[:-1]
+    )
+    assert jog("decode", "-t", "uni.json", stdin=encoded).stdout == lines
+    drawn = jog("encode", "-t", "uni.json", "--alpha", "0", "--seed", "7", "--json", stdin=lines)
+    expected = [tok.encode(t, alpha=0.0, seed=7 + n) for n, t in enumerate(lines.split("\n")[:-1])]
+    assert [json.loads(line)["ids"] for line in drawn.stdout.splitlines()] == expected
+    assert len(set(map(tuple, expected[:5]))) > 1
+
+
+def test_unigram_explained(jog: Run, tmp_path: Path) -> None:
+    text = "the lowest newest widest lower low\n" * 20
+    jog("train", "-", "--model", "unigram", "--vocab-size", "19", "-o", "uni.json", stdin=text)
+    tok = jogak.load(tmp_path / "uni.json")
+    trace = json.loads(jog("explain", "lowest", "-t", "uni.json", "--json").stdout)
+    assert trace == json.loads(json.dumps(tok.explain("lowest").to_dict()))
+    assert trace["words"][0]["lead"] > 0
+    drawn = jog("explain", "lowest", "-t", "uni.json", "--alpha", "0", "--seed", "7", "--json")
+    assert json.loads(drawn.stdout)["ids"] == tok.encode("lowest", alpha=0.0, seed=7)
+    assert jog("explain", "lowest", "-t", "uni.json").stdout == f"{tok.explain('lowest')}\n"
+    jog("train", "-", "--vocab-size", "300", "-o", "bpe.json", stdin=text)
+    refused = jog("encode", "-t", "bpe.json", "--alpha", "1", stdin="low\n", exit_code=2)
+    assert "pass dropout=0.1 instead" in refused.stderr

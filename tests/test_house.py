@@ -58,6 +58,7 @@ PYTHON_ARROWS: dict[str, set[str]] = {
     # Only where a name is first asked for.
     "__init__": set(),
     "cli": {"__init__", "errors", "explain", "spec"},
+    "__main__": {"cli"},
 }
 CORE_ROOMS = {"counts", "learn", "normalization", "ragged", "tokenizer"}
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import random
+import re
 import sys
 import time
 import unicodedata
@@ -12,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import rich.console
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -261,6 +264,37 @@ def test_spans_by_hand() -> None:
     assert spans("中", "bert") == [(" ", ""), ("中", "中"), (" ", "")]
     assert spans("값ㅋ", jogak.Jamo("compatibility")) == [
         ("ㄱ", "값"), ("ㅏ", "값"), ("ㅄ", "값"), ("ㅋ", "ㅋ")]  # fmt: skip
+
+
+FAMILIES: dict[str, Any] = {
+    "bpe": jogak.BPE(num_merges=5),
+    "wordpiece": jogak.WordPiece(vocab_size=30),
+    "unigram": jogak.Unigram(vocab_size=12),
+}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_explain_shows_what_was_normalized(family: str) -> None:
+    """As data and in all three renderings; and nothing where nothing was changed."""
+    tok = jogak.train(
+        ["1fi lm ab"] * 3, FAMILIES[family], normalizer="nmt_nfkc", special_tokens=["①ﬁ"]
+    )
+    trace = tok.explain("ﬁ①")
+    assert trace.normalized == trace.to_dict()["normalized"] == "fi1"
+    console = rich.console.Console(width=80, file=io.StringIO(), record=True)
+    console.print(trace)
+    html = trace._repr_html_()
+    for shown in (str(trace), console.export_text(), re.sub("<[^>]*>", "", html)):
+        assert "normalized fi1" in shown
+        assert "of the text" in shown
+    sources = {"ﬁ①".encode()[a:b].decode() for word in trace.words for a, b in word.token_spans}
+    assert sources <= {"", "ﬁ", "①", "ﬁ①"} and sources != {""}
+    # Special tokens stand as they are.
+    assert tok.explain("①ﬁﬁ", special="parse").normalized == "①ﬁfi"
+    assert tok.explain("①ﬁ", special="parse").normalized is None
+    plain = tok.explain("fi 1")
+    assert plain.normalized is None
+    assert "normalized" not in str(plain) and "of the text" not in str(plain)
 
 
 @pytest.mark.parametrize("form", ["conjoining", "compatibility"])

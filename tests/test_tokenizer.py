@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import json
 import os
 import pickle
@@ -137,6 +138,31 @@ def test_resized_is_trained_at_that_size(case: str) -> None:
 def test_resized_again(tok: jogak.Tokenizer) -> None:
     """Resizing twice is resizing once."""
     assert tok.resized(275).resized(265) == tok.resized(265)
+
+
+@pytest.mark.parametrize(
+    ("config", "size", "why"),
+    [
+        (jogak.WordPiece(vocab_size=30), 28, "wordpiece: its vocabulary has no merges"),
+        (jogak.Unigram(vocab_size=17), 15, "unigram: each piece that training removes changes"),
+    ],
+    ids=["wordpiece", "unigram"],
+)
+def test_only_merges_can_be_resized(config: Any, size: int, why: str) -> None:
+    """The error says why, and the remedy that it names works."""
+    counts = jogak.count(["the lowest newest widest lower low"] * 9, pretokenizer="bert")
+    large = jogak.train(counts, config)
+    with pytest.raises(jogak.ConfigError, match=f"{why}.*again with vocab_size={size}") as error:
+        large.resized(size)
+    assert "jogak.count" in str(error.value)
+    assert len(jogak.train(counts, dataclasses.replace(config, vocab_size=size))) == size + 1
+
+
+def test_scores_cannot_be_resized() -> None:
+    model = jogak.spec.ScoredBPEModel(pieces=("a", "b", "ab"), scores=(0.0, 0.0, -1.0), merges=None)
+    tok = jogak.Tokenizer(jogak.Spec(model=model, pretokenizer=(jogak.Named("none"),)))
+    with pytest.raises(jogak.ConfigError, match=r"merges by scores .* vocab_size=2"):
+        tok.resized(2)
 
 
 # --- special tokens

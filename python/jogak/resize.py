@@ -54,10 +54,13 @@ def resized(spec: Spec, training: Log | None, size: int) -> tuple[Spec, Training
     """
     model = spec.model
     if not isinstance(model, BPEModel) or not isinstance(training, TrainingLog | None):
+        why = {
+            "unigram": "each piece that training removes changes the probabilities of those that stay",
+            "wordpiece": "its vocabulary has no merges that say in which order its pieces were learned",
+        }[model.family]
         raise ConfigError(
-            f"only BPE can be resized, and this is {model.family}, whose vocabulary says nothing of "
-            "the order in which it was learned; train again with vocab_size="
-            f"{size} (jogak.count keeps the counts for that)"
+            f"only BPE with a list of merges can be resized, and this is {model.family}: {why}; train "
+            f"again with vocab_size={size} (jogak.count keeps the counts, so that this is quick)"
         )
     if isinstance(model, ScoredBPEModel):
         raise ConfigError(

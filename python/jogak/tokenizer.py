@@ -346,7 +346,8 @@ class Tokenizer:
 
         draw = self._draw(dropout, alpha, seed, strategy)
         words = self._core.explain(text, special, strategy, draw)
-        return encoding_trace(text, self._way(strategy), words, self._spec)
+        normalized = self._core.normalized(text, special) if self._spec.normalizer else None
+        return encoding_trace(text, self._way(strategy), words, self._spec, normalized)
 
     @property
     def training(self) -> Log | None:
@@ -420,7 +421,8 @@ class Tokenizer:
 
         Raises:
             ConfigError: fewer than alphabet and special tokens need, more than there are, or a
-                tokenizer whose merges are not its own (ids as ranks, pruned pieces).
+                tokenizer whose merges are not its own (ids as ranks, pruned pieces) or that has none
+                (WordPiece, Unigram: train again, from saved counts).
 
         >>> import jogak
         >>> tok = jogak.train({"hug": 10, "pug": 5}, jogak.BPE(num_merges=2, marker="none"))

@@ -186,6 +186,18 @@ impl PyTokenizer {
         Ok(found.map(|found| (found.way, found.text, found.entropy)))
     }
 
+    /// The text as the normalizer leaves it, None where that is the text itself.
+    fn normalized(
+        &self,
+        py: Python<'_>,
+        text: &Bound<'_, PyString>,
+        special: &str,
+    ) -> PyResult<Option<String>> {
+        let request = request(special, None, None)?;
+        let text = text.to_str().map_err(|_| no_utf8(None))?;
+        py.detach(|| self.core.normalized(text, request.specials)).map_err(to_py)
+    }
+
     /// What happened to every word of a text: a list of dicts.
     #[pyo3(signature = (text, special, strategy=None, draw=None))]
     fn explain<'py>(

@@ -3,9 +3,10 @@
 use crate::error::Result;
 use crate::model::unigram::{Path, Running};
 use crate::model::{Scratch, Sink, Unigram, Way};
+use crate::normalize::Buffers;
 use crate::observe::{Silent, WordObserver};
 use crate::pipeline::{Request, Tokenizer};
-use crate::prepare::Part;
+use crate::prepare::{Part, SpecialPolicy};
 
 /// What happened to one word.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -213,6 +214,27 @@ impl Tokenizer {
             Ok(())
         })?;
         Ok(words)
+    }
+
+    /// The text as the rules of normalization leave it, special tokens as they stand; None if that is
+    /// the text itself. What a pre-tokenizer writes into words (`▁`) is no part of it.
+    ///
+    /// # Errors
+    /// As [`Tokenizer::encode`].
+    pub fn normalized(&self, text: &str, policy: SpecialPolicy) -> Result<Option<String>> {
+        let mut buffers = Buffers::default();
+        let mut out = String::new();
+        self.specials().for_each(text, policy, |part| {
+            match part {
+                Part::Special(_, start, end) => out.push_str(&text[start..end]),
+                Part::Text(part, place, _) => {
+                    let rules = self.prepare().normalizer();
+                    out.push_str(rules.text(part, place, &mut buffers)?);
+                }
+            }
+            Ok(())
+        })?;
+        Ok((out != text).then_some(out))
     }
 
     /// Calls `each` with every word and special token, and the way from bytes of the word to the

@@ -83,7 +83,9 @@ Texts = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Write JSON on stdout.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing on stderr.")]
-Seed = Annotated[int | None, typer.Option(metavar="N", help="Seed of dropout.")]
+Seed = Annotated[
+    int | None, typer.Option(metavar="N", help="Where --dropout and --alpha start drawing.")
+]
 Special = Annotated[
     str | None,
     typer.Option(
@@ -94,6 +96,14 @@ Special = Annotated[
 ]
 Dropout = Annotated[
     float | None, typer.Option(metavar="P", help="Skip each merge with this probability.")
+]
+Alpha = Annotated[
+    float | None,
+    typer.Option(
+        metavar="A",
+        help="Draw a way to cut the text (unigram): 1 by the model's probabilities, 0 all alike, "
+        "large near the best.",
+    ),
 ]
 Strategy = Annotated[
     str | None,

@@ -30,6 +30,7 @@ def encode(
         bool, typer.Option("--json", help="Write a JSON object per line, ids and pieces.")
     ] = False,
     dropout: options.Dropout = None,
+    alpha: options.Alpha = None,
     seed: options.Seed = None,
     strategy: options.Strategy = None,
     special: options.Special = None,
@@ -46,19 +47,21 @@ def encode(
       jogak encode -t reviews.jogak.json < texts.txt > ids.txt
       jogak encode -t reviews.jogak.json a.txt b.txt --json | head
       echo "lowest" | jogak encode -t toy.jogak.json --tokens
+      echo "lowest" | jogak encode -t uni.json --tokens --alpha 0.1 --seed 7
     """
     import jogak
 
     tok = jogak.load(tokenizer)
     how = options.given(strategy=strategy, special=special)
+    draw = options.given(dropout=dropout, alpha=alpha)
     line = 0
     for texts in _batches(files or []):
-        if dropout is None:
+        if dropout is None and alpha is None:
             ids = tok.encode_batch(texts, num_threads=threads, **how).to_lists()
         else:
             seeds = [None if seed is None else seed + line + index for index in range(len(texts))]
             ids = [
-                tok.encode(text, dropout=dropout, seed=seed_of_line, **how)
+                tok.encode(text, seed=seed_of_line, **draw, **how)
                 for text, seed_of_line in zip(texts, seeds, strict=True)
             ]
         line += len(texts)

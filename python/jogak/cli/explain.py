@@ -15,6 +15,7 @@ def explain(
     text: Annotated[str, typer.Argument(help="The text, or - for stdin.", show_default=False)],
     tokenizer: options.TokenizerFile,
     dropout: options.Dropout = None,
+    alpha: options.Alpha = None,
     seed: options.Seed = None,
     strategy: options.Strategy = None,
     special: options.Special = None,
@@ -24,13 +25,15 @@ def explain(
 ) -> None:
     """Show every step from a text to its ids.
 
-    The words of the text, the pairs of each word, each merge, and why it stopped.
+    The words of the text, the pairs of each word and each merge, or the pieces that
+    match, or the lattice of all ways, and why it ended.
 
     \b
     Examples:
       jogak explain "lowest" -t toy.jogak.json
       jogak explain "lowest" -t toy.jogak.json --strategy longest-match
       jogak explain "lowest" -t toy.jogak.json --html > lowest.html
+      jogak explain "lowest" -t uni.json --alpha 0.1 --seed 7
     """
     import jogak
 
@@ -38,7 +41,7 @@ def explain(
         raise typer.BadParameter("give one of --json, --html and --plain")
     if text == "-":
         text = text_of("<stdin>", 1, sys.stdin.buffer.read().removesuffix(b"\n"))
-    how = options.given(dropout=dropout, seed=seed, strategy=strategy, special=special)
+    how = options.given(dropout=dropout, alpha=alpha, seed=seed, strategy=strategy, special=special)
     trace = jogak.load(tokenizer).explain(text, **how)
     if json:
         print_json(trace.to_dict())

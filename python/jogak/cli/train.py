@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -32,9 +33,12 @@ def train(
         str,
         typer.Option("--output", "-o", metavar="FILE", help="Where to save.", show_default=False),
     ],
-    model: Annotated[str, typer.Option(metavar="bpe|wordpiece", help="The family.")] = "bpe",
+    model: Annotated[
+        str, typer.Option(metavar="bpe|wordpiece|unigram", help="The family.")
+    ] = "bpe",
     vocab_size: Annotated[
-        int | None, typer.Option(metavar="N", help="Stop at a vocabulary of this size.")
+        int | None,
+        typer.Option(metavar="N", help="Stop at a vocabulary of this size.  [unigram: 8000]"),
     ] = None,
     num_merges: Annotated[
         int | None, typer.Option(metavar="N", help="Stop after this many merges.")
@@ -84,13 +88,23 @@ def train(
     ] = None,
     character_coverage: Annotated[
         float | None,
-        typer.Option(metavar="SHARE", help="Keep the characters that make up this share."),
+        typer.Option(
+            metavar="SHARE",
+            help="Keep the characters that make up this share.  [unigram: 0.9995]",
+        ),
+    ] = None,
+    characters: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Keep just these characters.")
+    ] = None,
+    required_chars: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Keep these characters, frequent or not.")
     ] = None,
     byte_fallback: Annotated[
         bool, typer.Option("--byte-fallback", help="Write unknown characters as bytes.")
     ] = False,
     max_piece_length: Annotated[
-        int | None, typer.Option(metavar="N", help="No piece is longer, in characters.")
+        int | None,
+        typer.Option(metavar="N", help="No piece is longer, in characters.  [unigram: 16]"),
     ] = None,
     max_chars_per_word: Annotated[
         int | None,
@@ -108,7 +122,74 @@ def train(
         bool, typer.Option("--no-unknown", help="Unknown characters are errors.")
     ] = False,
     fuse_unknown: Annotated[
-        bool, typer.Option("--fuse-unknown", help="One unknown piece for a run of them.")
+        bool | None,
+        typer.Option(
+            "--fuse-unknown/--no-fuse-unknown",
+            help="One unknown piece for a run of them.  [default: no; unigram: yes]",
+        ),
+    ] = None,
+    seed_size: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Substrings that unigram starts with.  [default: six times the vocabulary, 20000 or "
+            "more]",
+        ),
+    ] = None,
+    seeds: Annotated[
+        str | None,
+        typer.Option(
+            metavar="suffix|sentencepiece", help="Which substrings those are.  [default: suffix]"
+        ),
+    ] = None,
+    shrinking_factor: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE", help="Pieces that stay in a round of unigram.  [default: 0.75]"
+        ),
+    ] = None,
+    num_sub_iterations: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Estimations in a round of unigram.  [default: 2]"),
+    ] = None,
+    user_defined: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TEXT", help="A text that unigram never cuts. Repeat."),
+    ] = None,
+    no_hard_vocab_limit: Annotated[
+        bool,
+        typer.Option("--no-hard-vocab-limit", help="Unigram may end with fewer pieces."),
+    ] = False,
+    by_scores: Annotated[
+        bool, typer.Option("--by-scores", help="Merge by scores, as SentencePiece's bpe does.")
+    ] = False,
+    split_by_unicode_script: Annotated[
+        bool | None,
+        typer.Option(
+            "--split-by-unicode-script/--no-split-by-unicode-script",
+            help="No piece mixes scripts.  [default: no; unigram: yes]",
+        ),
+    ] = None,
+    no_split_by_number: Annotated[
+        bool,
+        typer.Option("--no-split-by-number", help="Pieces may mix digits with any script."),
+    ] = False,
+    split_digits: Annotated[
+        bool, typer.Option("--split-digits", help="Every digit is a piece of its own.")
+    ] = False,
+    no_split_by_whitespace: Annotated[
+        bool,
+        typer.Option("--no-split-by-whitespace", help="Pieces may cross words."),
+    ] = False,
+    allow_whitespace_only_pieces: Annotated[
+        bool,
+        typer.Option(
+            "--allow-whitespace-only-pieces", help="Pieces may be spaces and nothing else."
+        ),
+    ] = False,
+    treat_whitespace_as_suffix: Annotated[
+        bool,
+        typer.Option("--treat-whitespace-as-suffix", help="Spaces end pieces, not start them."),
     ] = False,
     normalizer: options.Normalizers = None,
     pretokenizer: options.Pretokenizers = None,
@@ -128,7 +209,8 @@ def train(
     trace: Annotated[
         int | None,
         typer.Option(
-            metavar="[=N]", help=f"Show the first N merges, step by step.  [alone: {_SHOWN}]"
+            metavar="[=N]",
+            help=f"Show the first N merges, or rounds of unigram, step by step.  [alone: {_SHOWN}]",
         ),
     ] = None,
     json: options.Json = False,
@@ -142,31 +224,48 @@ def train(
       jogak train reviews.tsv --column document --num-merges 8000 -o r.jogak.json
       jogak train words.counts --marker suffix --ties first-seen -o toy.jogak.json
       jogak train reviews.txt --model wordpiece --vocab-size 30000 -o wp.json
+      jogak train reviews.txt --model unigram --vocab-size 8000 -o uni.json
       cat *.txt | jogak train - --vocab-size 16000 -o all.jogak.json --trace=5
     """
     import jogak
 
     config = _config(
         model,
-        given={"unknown": None} if no_unknown else {},
-        both=options.given(
+        options.given(
             vocab_size=vocab_size,
+            num_merges=num_merges,
             marker=_marker(marker, marker_text, marker_symbol),
+            ties=ties,
+            criterion=criterion,
             min_pair_count=min_pair_count,
             alphabet_size=alphabet_size,
-            max_piece_length=max_piece_length,
-            unknown=unknown,
-        ),
-        bpe=options.given(
-            num_merges=num_merges,
-            ties=ties,
             character_coverage=character_coverage,
+            characters=characters,
+            required_chars=required_chars,
+            by_scores=by_scores,
             byte_fallback=byte_fallback,
+            max_piece_length=max_piece_length,
+            max_chars_per_word=max_chars_per_word,
             strategy=strategy,
             prune_dead=prune_dead,
-            fuse_unknown=fuse_unknown,
+            unknown=unknown,
+            seed_size=seed_size,
+            seeds=seeds,
+            shrinking_factor=shrinking_factor,
+            num_sub_iterations=num_sub_iterations,
+            user_defined=user_defined or None,
+            split_digits=split_digits,
+            allow_whitespace_only_pieces=allow_whitespace_only_pieces,
+            treat_whitespace_as_suffix=treat_whitespace_as_suffix,
         ),
-        wordpiece=options.given(criterion=criterion, max_chars_per_word=max_chars_per_word),
+        no_unknown=no_unknown,
+        switches={
+            "fuse_unknown": fuse_unknown,
+            "hard_vocab_limit": False if no_hard_vocab_limit else None,
+            "split_by_unicode_script": split_by_unicode_script,
+            "split_by_number": False if no_split_by_number else None,
+            "split_by_whitespace": False if no_split_by_whitespace else None,
+        },
     )
     stopped = False
     try:
@@ -199,28 +298,48 @@ def train(
 
 
 def _config(
-    model: str,
-    *,
-    given: dict[str, Any],
-    both: dict[str, Any],
-    bpe: dict[str, Any],
-    wordpiece: dict[str, Any],
+    model: str, given: dict[str, Any], *, no_unknown: bool, switches: dict[str, bool | None]
 ) -> Any:
-    """The config of a family; options of the other one are refused."""
+    """The config of a family; options that it does not have are refused.
+
+    Args:
+        model: the family.
+        given: the options that were given.
+        no_unknown: whether there shall be no unknown piece.
+        switches: options that may be switched on and off; None leaves them as the family has them.
+    """
     import jogak
 
-    families: dict[str, tuple[Any, dict[str, Any], dict[str, Any]]] = {
-        "bpe": (jogak.BPE, bpe, wordpiece),
-        "wordpiece": (jogak.WordPiece, wordpiece, bpe),
+    families: dict[str, Any] = {
+        "bpe": jogak.BPE,
+        "wordpiece": jogak.WordPiece,
+        "unigram": jogak.Unigram,
     }
     if model not in families:
-        known = " or ".join(families)
-        raise typer.BadParameter(f"{model!r} is not known; expected {known}", param_hint="--model")
-    kind, own, foreign = families[model]
+        *names, last = families
+        raise typer.BadParameter(
+            f"{model!r} is not known; expected {', '.join(names)} or {last}", param_hint="--model"
+        )
+    if no_unknown and "unknown" in given:
+        raise typer.BadParameter("--unknown and --no-unknown contradict each other; give one")
+    settings = {**given, **{name: on for name, on in switches.items() if on is not None}}
+    if no_unknown:
+        settings["unknown"] = None
+    kind = families[model]
+    own = {field.name for field in dataclasses.fields(kind)}
+    foreign = [_spelled(name, value) for name, value in settings.items() if name not in own]
     if foreign:
-        named = ", ".join(f"--{name.replace('_', '-')}" for name in foreign)
-        raise typer.BadParameter(f"--model {model} has no {named}; leave that out")
-    return kind(**given, **both, **own)
+        raise typer.BadParameter(f"--model {model} has no {', '.join(foreign)}; leave that out")
+    return kind(**settings)
+
+
+def _spelled(name: str, value: Any) -> str:
+    """An option as it was typed.
+
+    >>> _spelled("split_by_number", False), _spelled("seed_size", 100)
+    ('--no-split-by-number', '--seed-size')
+    """
+    return f"--{'no-' if value is False else ''}{name.replace('_', '-')}"
 
 
 def _report(
@@ -241,9 +360,9 @@ def _report(
         }
         print_json(summary if shown is None else {**summary, "trace": shown.to_dict()})
     if not quiet:
-        # Merges are no part of a WordPiece vocabulary.
-        wordpiece = tokenizer.spec.model.family == "wordpiece"
-        merges = "" if wordpiece else f", {len(tokenizer.merges):,} of them merges,"
+        # Merges are no part of the other vocabularies.
+        bpe = tokenizer.spec.model.family == "bpe"
+        merges = f", {len(tokenizer.merges):,} of them merges," if bpe else ""
         say_left_out(training.report)
         say(
             f"{'stopped; ' if stopped else ''}saved {len(tokenizer):,} pieces{merges} "

@@ -69,7 +69,11 @@ def training_trace(
 
 
 def encoding_trace(
-    text: str, strategy: str, records: Sequence[Mapping[str, Any]], spec: Spec
+    text: str,
+    strategy: str,
+    records: Sequence[Mapping[str, Any]],
+    spec: Spec,
+    normalized: str | None = None,
 ) -> EncodingTrace:
     """The trace of a text.
 
@@ -78,13 +82,14 @@ def encoding_trace(
         strategy: how.
         records: what the observer wrote down, one record per word.
         spec: the tokenizer.
+        normalized: the text behind the normalizer, None where that is the text itself.
     """
     model = spec.model
     if isinstance(model, UnigramModel):
         words: tuple[WordTrace, ...] = tuple(lattice_trace(record, model) for record in records)
     else:
         words = tuple(_word(record, strategy, model) for record in records)
-    return EncodingTrace(text=text, strategy=strategy, words=words)
+    return EncodingTrace(text=text, strategy=strategy, words=words, normalized=normalized)
 
 
 def _word(record: Mapping[str, Any], strategy: str, model: BPEModel | WordPieceModel) -> WordTrace:

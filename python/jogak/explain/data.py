@@ -271,8 +271,9 @@ class WordTrace(Trace):
     """How one word became its tokens.
 
     Args:
-        text: the word, as it stands in the text.
-        span: start and end of the word in the text, in UTF-8 bytes.
+        text: the word as the model sees it: cut from the normalized text, with ``▁`` for spaces where
+            the pre-tokenizer writes them.
+        span: start and end in the original text of what it stands for, in UTF-8 bytes.
         special: True for a special token, which no step makes.
         symbols: what encoding started from, the marker included.
         steps: `PairStep` for the ``merges`` strategy, `MatchStep` for the greedy ones.
@@ -284,7 +285,7 @@ class WordTrace(Trace):
             word unknown.
         tokens: texts of the resulting pieces.
         ids: their ids.
-        token_spans: start and end of each token in the text, in UTF-8 bytes.
+        token_spans: start and end in the original text of what each token stands for, in UTF-8 bytes.
         alphabet: ``"bytes"`` when symbols are written in GPT-2's printable characters.
     """
 
@@ -312,11 +313,14 @@ class EncodingTrace(Trace):
         strategy: ``"merges"``, ``"longest-match"``, ``"longest-first"`` or ``"unigram"``.
         words: the words in order; for a Unigram model the parts that no piece connects, each with its
             lattice (`jogak.explain.lattice.LatticeTrace`).
+        normalized: what the normalizer made of the text; None if it changed nothing. Spans still
+            count the bytes of ``text``.
     """
 
     text: str
     strategy: str
     words: tuple[WordTrace, ...]
+    normalized: str | None = None
 
     @property
     def tokens(self) -> tuple[str, ...]:

@@ -297,6 +297,9 @@ def _encoding(trace: EncodingTrace) -> Section:
     counts = f"{_many(len(trace.words), 'word')}, {_many(len(trace.ids), 'token')}"
     way = "the most likely way" if trace.strategy == "unigram" else f"strategy {trace.strategy}"
     blocks: list[Block] = [Line((Run(f"{counts}, {way}", "dim"),))]
+    if trace.normalized is not None:
+        new = Run(visible(_clipped(trace.normalized)), "symbol")
+        blocks.append(Line(_cell(Run("normalized", "strong"), " ", new)))
     blocks += _first_open(map(_encoded_word, trace.words))
     if trace.ids:
         blocks.append(_result(trace, draw))
@@ -309,16 +312,19 @@ def _clipped(text: str, limit: int = 60) -> str:
 
 def _result(trace: EncodingTrace, draw: Draw) -> Section:
     rows: list[tuple[Cell, ...]] = []
+    data = trace.text.encode()
     for word in trace.words:
         for token, id_, (start, end) in zip(word.tokens, word.ids, word.token_spans, strict=True):
-            rows.append(
-                (
-                    _tokens([token], draw, word.special, turn=len(rows)),
-                    _number(id_),
-                    (Run(f"{start}–{end}", "dim"),),
-                )
+            row = (
+                _tokens([token], draw, word.special, turn=len(rows)),
+                _number(id_),
+                (Run(f"{start}–{end}", "dim"),),
             )
-    table = Table(tuple(rows), ("token", "id", "bytes"), right=frozenset({1}))
+            # Where a token no longer reads as the text does, say what it stands for.
+            source = visible(_clipped(data[start:end].decode("utf-8", "replace")))
+            rows.append(row if trace.normalized is None else (*row, (Run(source, "symbol"),)))
+    headers = ("token", "id", "bytes", "of the text")[: 3 if trace.normalized is None else 4]
+    table = Table(tuple(rows), headers, right=frozenset({1}))
     return Section((Run("Result", "strong"),), (table,))
 
 

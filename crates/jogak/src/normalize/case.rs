@@ -37,6 +37,11 @@ pub(super) fn simple_fold(c: char) -> char {
     look_up(&FOLD, c)
 }
 
+/// The characters that simple case folding changes.
+pub(super) fn folded() -> impl Iterator<Item = char> {
+    members(&FOLD)
+}
+
 fn full_fold(c: char) -> Option<&'static str> {
     FULL_FOLD.binary_search_by_key(&c, |row| row.0).ok().map(|at| FULL_FOLD[at].1)
 }

@@ -16,8 +16,9 @@ use aho_corasick::AhoCorasick;
 use crate::error::{Error, Result};
 
 use super::align::Sink;
-use super::darts::{Node, Trie};
+use super::darts::{Node, Trie, packed};
 use super::set::CharSet;
+use super::writings::Parts;
 
 /// Keys and replacements of more bytes are refused: with them a short text could become a huge one.
 pub const LONGEST: usize = 256;
@@ -70,6 +71,17 @@ impl Charsmap {
         check(&trie, replacements, base)?;
         let active = active(&trie)?;
         Ok(Self { trie, replacements: replacements.to_owned(), active })
+    }
+
+    /// A charsmap that was compiled here, which needs no check.
+    pub(super) fn of_parts(parts: Parts) -> Self {
+        let Parts { units, replacements, active } = parts;
+        Self { trie: Trie::new(units), replacements, active: CharSet::new(active) }
+    }
+
+    /// The charsmap in SentencePiece's format.
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
+        packed(self.trie.units(), &self.replacements)
     }
 
     /// Whether something may change.

@@ -43,6 +43,14 @@ impl Node {
 }
 
 impl Trie {
+    pub(super) fn new(units: Vec<u32>) -> Self {
+        Self { units }
+    }
+
+    pub(super) fn units(&self) -> &[u32] {
+        &self.units
+    }
+
     /// Units in little endian; a rest of less than four bytes is ignored.
     pub(super) fn from_bytes(bytes: &[u8]) -> Self {
         let (units, _) = bytes.as_chunks::<4>();
@@ -105,11 +113,15 @@ pub fn compile(rules: &[(String, String)]) -> Result<Vec<u8>> {
     for (key, text) in &rules {
         graph.add(key.as_bytes(), places[text])?;
     }
-    let units = lay_out(&graph.finish())?;
+    Ok(packed(&lay_out(&graph.finish())?, &replacements))
+}
+
+/// A charsmap in the format of SentencePiece.
+pub(super) fn packed(units: &[u32], replacements: &str) -> Vec<u8> {
     let mut bytes = ((units.len() * 4) as u32).to_le_bytes().to_vec();
     bytes.extend(units.iter().flat_map(|unit| unit.to_le_bytes()));
     bytes.extend_from_slice(replacements.as_bytes());
-    Ok(bytes)
+    bytes
 }
 
 fn check_rule(key: &str, text: &str) -> Result<()> {
@@ -134,15 +146,16 @@ fn check_rule(key: &str, text: &str) -> Result<()> {
 
 /// A state of the word graph: its value, and the state that each byte leads to.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-struct State {
-    value: Option<u32>,
-    children: Vec<(u8, u32)>,
+pub(super) struct State {
+    pub value: Option<u32>,
+    /// In the order of the bytes.
+    pub children: Vec<(u8, u32)>,
 }
 
 /// Builds the smallest graph of keys that come in order (Daciuk et al. 2000): what lies behind the last
 /// key's common part with the next one will not change, and is looked up among the finished states.
 #[derive(Debug, Default)]
-struct Graph {
+pub(super) struct Graph {
     states: Vec<State>,
     known: HashMap<State, u32, FxBuildHasher>,
     /// The unfinished states along the last key.
@@ -175,16 +188,27 @@ impl Graph {
     fn close(&mut self, keep: usize) {
         while self.path.len() > keep + 1 {
             let Some(state) = self.path.pop() else { break };
-            let states = &mut self.states;
-            let id = *self.known.entry(state).or_insert_with_key(|state| {
-                states.push(state.clone());
-                states.len() as u32 - 1
-            });
+            let id = self.intern(state);
             let byte = self.last[self.path.len() - 1];
             if let Some(parent) = self.path.last_mut() {
                 parent.children.push((byte, id));
             }
         }
+    }
+
+    /// The number of the one state that is equal.
+    pub fn intern(&mut self, state: State) -> u32 {
+        let states = &mut self.states;
+        *self.known.entry(state).or_insert_with_key(|state| {
+            states.push(state.clone());
+            states.len() as u32 - 1
+        })
+    }
+
+    /// All states that were interned, and as the last one the root.
+    pub fn into_states(mut self, root: State) -> Vec<State> {
+        self.states.push(root);
+        self.states
     }
 
     /// All states; the last is the root.
@@ -195,8 +219,8 @@ impl Graph {
     }
 }
 
-/// Places states in an array, from the root on.
-fn lay_out(states: &[State]) -> Result<Vec<u32>> {
+/// Places states in an array, from the root on, which is the last of them.
+pub(super) fn lay_out(states: &[State]) -> Result<Vec<u32>> {
     let mut array = Array::default();
     array.grow();
     array.taken[0] = true;

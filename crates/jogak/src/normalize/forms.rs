@@ -69,7 +69,7 @@ impl Former {
     pub(super) fn new(form: Form, unicode_9: bool) -> Self {
         let young = unicode_9.then(|| YOUNG.get_or_init(|| CharSet::of_ranges(&AFTER_9)));
         let restless = RESTLESS[form as usize][usize::from(unicode_9)].get_or_init(|| {
-            CharSet::new(('\0'..=char::MAX).filter(|&c| {
+            CharSet::new(candidates().filter(|&c| {
                 !young.is_some_and(|young| young.has(c))
                     && (quick(form, c) != IsNormalized::Yes || canonical_combining_class(c) != 0)
             }))
@@ -205,7 +205,33 @@ pub(super) fn formed(form: Form, text: &str) -> String {
     out
 }
 
-/// Whether NFKD changes `c`.
-pub(super) fn decomposes(c: char) -> bool {
-    quick(Form::Nfkd, c) != IsNormalized::Yes
+/// The characters that NFKD changes, in order.
+pub(super) fn decomposing() -> impl Iterator<Item = char> {
+    candidates().filter(|&c| quick(Form::Nfkd, c) != IsNormalized::Yes)
+}
+
+/// All characters but those of large blocks that no form changes: unified ideographs, private use, and
+/// the planes where Unicode 17.0 has none.
+fn candidates() -> impl Iterator<Item = char> {
+    ('\0'..='\u{33ff}')
+        .chain('\u{a000}'..='\u{d7ff}')
+        .chain('\u{f900}'..='\u{1ffff}')
+        .chain('\u{2f800}'..='\u{2fa1f}')
+        .chain('\u{e0000}'..='\u{e0fff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_other_character_needs_work() {
+        let looked_at = CharSet::new(candidates());
+        for c in ('\0'..=char::MAX).filter(|&c| !looked_at.has(c)) {
+            assert_eq!(canonical_combining_class(c), 0);
+            for form in [Form::Nfc, Form::Nfd, Form::Nfkc, Form::Nfkd] {
+                assert!(quick(form, c) == IsNormalized::Yes, "{form:?} U+{:X}", c as u32);
+            }
+        }
+    }
 }

@@ -28,6 +28,7 @@ pub(crate) mod metaspace;
 mod rules;
 mod set;
 mod tables;
+mod writings;
 
 pub use align::Origins;
 pub use charsmap::Charsmap;

@@ -11,16 +11,13 @@
 //! always       without the sequences that shorter rules turn into the same
 //! ```
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
-use hashbrown::HashMap;
-use rustc_hash::FxBuildHasher;
-
-use super::case::simple_fold;
+use super::case::{folded, simple_fold};
 use super::charsmap::Charsmap;
-use super::darts;
-use super::forms::{Form, decomposes, formed};
+use super::forms::{Form, decomposing, formed};
+use super::writings::{Short, Writings};
 use crate::error::{Error, Result};
 
 /// A rule set of SentencePiece. Equal to its release 0.2.3, whose Unicode version is 17.0 too.
@@ -36,8 +33,8 @@ pub enum RuleSet {
     NfkcCf,
 }
 
-/// Rules: (key, replacement).
-type Rules = HashMap<Vec<char>, String, FxBuildHasher>;
+/// Key -> replacement. A key of several characters stands for all ways to write them.
+type Rules = BTreeMap<Vec<char>, String>;
 
 /// Characters that `nmt_...` sets take for white space, beside those of NFKC.
 const BLANKS: [char; 15] = [
@@ -63,18 +60,14 @@ impl RuleSet {
     ];
 
     /// The set as a charsmap in SentencePiece's format, for a `.model` file. Made once in a process
-    /// (a few tenths of a second).
+    /// (less than a tenth of a second).
     ///
     /// # Errors
     /// None in practice; the type is that of all compiling.
     pub fn bytes(self) -> Result<&'static [u8]> {
         static BYTES: [OnceLock<Vec<u8>>; 4] = [const { OnceLock::new() }; 4];
-        let slot = &BYTES[self as usize];
-        if let Some(bytes) = slot.get() {
-            return Ok(bytes);
-        }
-        let bytes = darts::compile(&self.rules())?;
-        Ok(slot.get_or_init(|| bytes))
+        let map = self.charsmap()?;
+        Ok(BYTES[self as usize].get_or_init(|| map.to_bytes()))
     }
 
     /// The set, ready to run.
@@ -84,13 +77,15 @@ impl RuleSet {
         if let Some(map) = slot.get() {
             return Ok(map);
         }
-        let map = Charsmap::read(self.bytes()?)?;
+        let map = Charsmap::of_parts(self.rules().compile()?);
         Ok(slot.get_or_init(|| map))
     }
 
-    /// The rules: key and replacement, by key.
-    fn rules(self) -> Vec<(String, String)> {
-        let mut rules = without_redundant(nfkc());
+    /// The rules, in short. What holds for a sequence holds for all ways to write it, since all of them
+    /// have the same replacement, character by character and as a whole.
+    fn rules(self) -> Short {
+        let (rules, writings) = nfkc();
+        let mut rules = without_redundant(rules);
         if matches!(self, RuleSet::NmtNfkc | RuleSet::NmtNfkcCf) {
             rules.extend(BLANKS.iter().map(|&c| (vec![c], " ".to_owned())));
             rules.extend(dropped().map(|c| (vec![c], String::new())));
@@ -99,43 +94,32 @@ impl RuleSet {
             rules = without_redundant(rules);
         }
         if matches!(self, RuleSet::NmtNfkcCf | RuleSet::NfkcCf) {
-            for (_, text) in sorted(&mut rules) {
+            for text in rules.values_mut() {
                 *text = text.chars().map(simple_fold).collect();
             }
-            for c in characters() {
-                let folded = simple_fold(c);
-                if folded != c {
-                    rules.entry(vec![c]).or_insert_with(|| folded.to_string());
-                }
+            for c in folded() {
+                rules.entry(vec![c]).or_insert_with(|| simple_fold(c).to_string());
             }
             rules = without_redundant(rules);
         }
-        let mut rules: Vec<(String, String)> =
-            sorted(&mut rules).map(|(key, text)| (key.iter().collect(), text.clone())).collect();
-        rules.sort_unstable();
-        rules
+        let mut short = Short { writings, ..Short::default() };
+        for (key, text) in rules {
+            if let [c] = key[..] {
+                short.singles.insert(c, text);
+            } else {
+                short.sequences.insert(key, text);
+            }
+        }
+        short
     }
 }
 
-/// The entries by key: nothing may come from the order of a hash table.
-fn sorted(rules: &mut Rules) -> impl Iterator<Item = (&Vec<char>, &mut String)> {
-    let mut entries: Vec<_> = rules.iter_mut().collect();
-    entries.sort_unstable_by(|a, b| a.0.cmp(b.0));
-    entries.into_iter()
-}
-
-/// All characters that Unicode may ever give a meaning (no U+0000, no noncharacters).
-fn characters() -> impl Iterator<Item = char> {
-    ('\u{1}'..=char::MAX)
-        .filter(|&c| !matches!(c, '\u{fdd0}'..='\u{fdef}') && c as u32 & 0xFFFE != 0xFFFE)
-}
-
-fn nfkc() -> Rules {
-    let mut rules = Rules::default();
-    // What decomposes to one character: that character -> all that do.
-    let mut writings: HashMap<char, Vec<char>, FxBuildHasher> = HashMap::default();
-    let mut decomposed: BTreeSet<Vec<char>> = BTreeSet::new();
-    for c in characters().filter(|&c| decomposes(c)) {
+/// The rules of NFKC, and how else the characters of their longer keys can be written.
+fn nfkc() -> (Rules, Writings) {
+    let mut rules = Rules::new();
+    let mut writings = Writings::default();
+    let mut decomposed: BTreeSet<String> = BTreeSet::new();
+    for c in decomposing() {
         let text = c.to_string();
         let nfkc = formed(Form::Nfkc, &text);
         let nfkd = formed(Form::Nfkd, &text);
@@ -144,7 +128,7 @@ fn nfkc() -> Rules {
             (Some(only), None) if only == c => {}
             (Some(only), None) => writings.entry(only).or_default().push(c),
             _ => {
-                decomposed.insert(nfkd.chars().collect());
+                decomposed.insert(nfkd);
             }
         }
         if nfkc != text {
@@ -152,53 +136,30 @@ fn nfkc() -> Rules {
         }
     }
     for nfkd in decomposed {
-        let text: String = nfkd.iter().collect();
-        let nfkc = formed(Form::Nfkc, &text);
-        if nfkc == text {
-            continue;
-        }
-        let mut ways: Vec<Vec<char>> = vec![Vec::new()];
-        for &c in &nfkd {
-            let others = writings.get(&c).map_or(&[][..], Vec::as_slice);
-            let longer = |way: &Vec<char>| {
-                let way = way.clone();
-                std::iter::once(&c)
-                    .chain(others)
-                    .map(move |&c| [way.as_slice(), &[c]].concat())
-                    .collect::<Vec<_>>()
-            };
-            ways = ways.iter().flat_map(longer).collect();
-        }
-        for way in ways {
-            if !nfkc.chars().eq(way.iter().copied()) {
-                rules.insert(way, nfkc.clone());
-            }
+        let nfkc = formed(Form::Nfkc, &nfkd);
+        if nfkc != nfkd {
+            rules.insert(nfkd.chars().collect(), nfkc);
         }
     }
-    rules
+    (rules, writings)
 }
 
 /// Leaves out sequences whose replacement the shorter rules give as well.
-fn without_redundant(mut rules: Rules) -> Rules {
-    let mut kept = Rules::default();
-    let mut longer: Vec<Vec<(Vec<char>, String)>> = Vec::new();
-    let all: Vec<(Vec<char>, String)> =
-        sorted(&mut rules).map(|(key, text)| (key.clone(), std::mem::take(text))).collect();
-    for (key, text) in all {
+fn without_redundant(rules: Rules) -> Rules {
+    let mut kept = Rules::new();
+    let mut longer: BTreeMap<usize, Vec<(Vec<char>, String)>> = BTreeMap::new();
+    for (key, text) in rules {
         if key.len() == 1 {
             kept.insert(key, text);
-            continue;
+        } else {
+            longer.entry(key.len()).or_default().push((key, text));
         }
-        if longer.len() < key.len() - 1 {
-            longer.resize_with(key.len() - 1, Vec::new);
-        }
-        longer[key.len() - 2].push((key, text));
     }
-    for (level, keys) in longer.into_iter().enumerate() {
+    for (length, keys) in longer {
         // Rules of the same length do not judge each other.
         let needed: Vec<_> = keys
             .into_iter()
-            .filter(|(key, text)| *text != applied(&kept, key, level + 1))
+            .filter(|(key, text)| *text != applied(&kept, key, length - 1))
             .collect();
         kept.extend(needed);
     }
