@@ -219,7 +219,7 @@ def markdown(table: Sequence[Series]) -> str:
     )
     legend = [
         "Training: from a file on all cores, a document per line; answer = what was learned, in order.",
-        "Encoding: the begin of a corpus in documents of about 4 kB, one thread; answer = all ids.",
+        "Encoding: the beginning of a corpus in documents of about 4 kB, one thread; answer = all ids.",
         f"Millions of characters that are encoded: {texts or 'none'}.",
         "Peak = resident memory of the whole process. 1 MB = 10^6 bytes of UTF-8.",
     ]

@@ -114,7 +114,7 @@ UNIGRAM_TRAINERS = (
 )
 WORDPIECE = "train_wordpiece_jogak.py"
 WORDPIECE_TRAINERS = (
-    Engine("tokenizers", "tokenizers", "train_wordpiece_tokenizers.py", note="by count", runs=1),
+    Engine("tokenizers", "tokenizers", "train_wordpiece_tokenizers.py", note="by count"),
     Engine("jogak (count)", "jogak", WORDPIECE, ("count",), note="by count"),
     Engine("jogak (likelihood)", "jogak", WORDPIECE, ("likelihood",), note="by likelihood"),
 )

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -206,9 +207,9 @@ def test_what_a_document_is() -> None:
 def test_line_ends_are_no_part_of_metaspace_words(tmp_path: Path) -> None:
     path = tmp_path / "lines.txt"
     path.write_text("a b\nc\n", encoding="utf-8")
-    count = partial(jogak.count, path, pretokenizer="metaspace")
-    assert dict(count().items()) == {"▁a": 1, "▁b": 1, "▁c": 1}
-    assert dict(count(newline="keep").items()) == {"▁a": 1, "▁b\n": 1, "▁c\n": 1}
+    words = partial(count, path, pretokenizer="metaspace")
+    assert dict(words().items()) == {"▁a": 1, "▁b": 1, "▁c": 1}
+    assert dict(words(newline="keep").items()) == {"▁a": 1, "▁b\n": 1, "▁c\n": 1}
 
 
 # --- errors -----------------------------------------------------------------------------------------

@@ -59,7 +59,7 @@ def inspect(
     else:
         facts = _facts(tok)
         if facts["merges"] is None:
-            facts["merges"] = "the ids are the ranks"
+            facts["merges"] = "the ids are the ranks" if facts["model"] == "bpe" else "none listed"
         _print_facts(facts)
 
 
@@ -116,7 +116,6 @@ def _said(value: Any) -> str:
 
 
 def _merges(model: Model) -> int | None:
-    """How many merges are listed; None where the ids are the ranks."""
-    if not isinstance(model, BPEModel):
-        return 0
-    return None if model.merges is None else len(model.merges)
+    """How many merges are listed; None where there is no such list."""
+    listed = model.merges if isinstance(model, BPEModel) else None
+    return None if listed is None else len(listed)
