@@ -164,6 +164,7 @@ ARGUMENTS = {
     "encode": "[FILE]...",
     "decode": "[FILE]...",
     "explain": "TEXT",
+    "convert": "SOURCE TARGET",
     "inspect": "FILE",
     "compress": "TEXT",
     "count": "CORPUS...",
