@@ -117,7 +117,7 @@ def _suffix(rule: Options, texts: Texts) -> Texts:
 
 def _replace(rule: Options, texts: Texts) -> Texts:
     pattern = rule["pattern"] if rule["regex"] else re.escape(rule["pattern"])
-    compiled = re.compile(pattern)
+    compiled = re.compile(pattern.replace(r"\z", r"\Z"))
     return [_substitute(compiled, rule["replacement"], text) for text in texts]
 
 
