@@ -3,12 +3,6 @@
 **Which pieces are in its vocabulary.** The library gives tokens that are not in it the ids behind it, in
 their order. So special and added tokens that the model never makes are left out where they have these very
 ids, and stand in the vocabulary where they have any other.
-
-**BPE by scores as a list of merges.** Two neighbours become a piece at the moment when the cutting of that
-piece's own text, by itself, is down to two symbols: what happens inside a span does not depend on what
-stands around it, as long as nothing grows across its border. So each piece is made of one pair only, and
-a list of these pairs, best score first, does the same; unless two of them have equal scores, of which the
-leftmost goes first wherever it stands, and no list can say that.
 """
 
 from __future__ import annotations
@@ -17,7 +11,7 @@ from collections.abc import Collection
 from typing import Any
 
 from jogak.errors import UnsupportedFeature
-from jogak.spec import BPEModel, ScoredBPEModel, Spec, UnigramModel, WordPieceModel
+from jogak.spec import BPEModel, Spec, UnigramModel, WordPieceModel
 
 __all__ = ["left_out", "write_model"]
 

@@ -133,7 +133,8 @@ def _written(stages: Sequence[Pretokenizer], name: str) -> list[dict[str, Any]]:
             result.append({"type": "WhitespaceSplit"})
         elif stage == Digits(1):
             result.append({"type": "Digits", "individual_digits": True})
-        elif isinstance(stage, Metaspace) and stage.only_missing and stage.escape and not stage.suffix:
+        elif _is_metaspace(stage):
+            assert isinstance(stage, Metaspace)
             result.append(
                 {
                     "type": "Metaspace",
@@ -148,3 +149,10 @@ def _written(stages: Sequence[Pretokenizer], name: str) -> list[dict[str, Any]]:
                 "native format"
             )
     return result
+
+
+def _is_metaspace(stage: Pretokenizer) -> bool:
+    """Whether the library has it: a space in front only where there is none."""
+    if not isinstance(stage, Metaspace) or stage.suffix or not stage.escape:
+        return False
+    return stage.only_missing or stage.prepend == "never"

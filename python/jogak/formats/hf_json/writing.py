@@ -16,6 +16,7 @@ from jogak.formats.family import Probe
 from jogak.formats.files import PathLike, write_atomically
 from jogak.formats.hf_json import added, decoders, inputs, normalizers, pretokenizers, processors
 from jogak.formats.hf_json.models_writing import left_out, write_model
+from jogak.formats.hf_json.spaces import spaces_written
 from jogak.formats.hf_json.ways_back import decoder_of
 from jogak.spec import Spec
 from jogak.training import Log
@@ -41,6 +42,7 @@ def dumps(spec: Spec, name: str = "tokenizer.json") -> bytes:
     Raises:
         UnsupportedFeature: as `write`.
     """
+    spec = spaces_written(spec, name)
     model = spec.model
     ids = {text: id_ for id_, text in enumerate(model.pieces) if text is not None}
     outside = left_out(spec)
@@ -55,7 +57,7 @@ def dumps(spec: Spec, name: str = "tokenizer.json") -> bytes:
         "normalizer": normalizers.write(spec.normalizer, name),
         "pre_tokenizer": pretokenizers.write(words, name),
         "post_processor": processors.write(spec.template, model.pieces, name),
-        "decoder": decoders.write(decoder_of(spec, name)),
+        "decoder": decoders.write(decoder_of(spec)),
         "model": write_model(spec, outside, name),
     }
     try:
