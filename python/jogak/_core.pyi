@@ -11,6 +11,7 @@ from jogak.corpus import Readable
 __all__ = [
     "Counts",
     "Cursor",
+    "DecodeStream",
     "Tokenizer",
     "__version__",
     "arrow_list",
@@ -117,6 +118,7 @@ class Tokenizer:
         pretokenizer: list[dict[str, Any]],
         special_tokens: list[tuple[str, int]],
         normalizer: list[dict[str, Any]],
+        decoder: list[dict[str, Any]] | None = None,
     ) -> Tokenizer: ...
     def encode(
         self, text: str, special: str, strategy: str | None = None, draw: _Draw = None
@@ -146,5 +148,20 @@ class Tokenizer:
     def likelihood(
         self, text: str, ids: list[int], alpha: float, special: str
     ) -> tuple[float, float, float] | None: ...
-    def decode(self, ids: object, skip_special: bool) -> bytes: ...
+    def decode_bytes(self, ids: object, skip_special: bool) -> bytes: ...
+    def decode(self, ids: object, skip_special: bool) -> str: ...
+    def decode_batch(
+        self,
+        ids: object,
+        offsets: NDArray[np.int64] | None,
+        skip_special: bool,
+        threads: int,
+    ) -> list[str]: ...
+    def stream(self, skip_special: bool) -> DecodeStream: ...
     def merges(self) -> list[tuple[int, int]]: ...
+
+@final
+class DecodeStream:
+    def push(self, ids: object) -> str: ...
+    def finish(self) -> str: ...
+    def copy(self) -> DecodeStream: ...

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from jogak.explain.data import EncodingTrace
+    from jogak.streaming import DecodeStream
     from jogak.training import Log
 
 __all__ = ["Score", "Segmentation", "Tokenizer", "load"]
@@ -93,6 +94,7 @@ class Tokenizer:
             [stage.to_dict() for stage in spec.pretokenizer],
             list(spec.special_tokens.items()),
             [stage.to_core() for stage in spec.normalizer],
+            None if spec.decoder is None else [stage.to_dict() for stage in spec.decoder],
         )
 
     # --- run
@@ -235,11 +237,12 @@ class Tokenizer:
         >>> tok.decode(tok.encode("안녕 hug"))
         '안녕 hug'
         """
-        data = self.decode_bytes(ids, skip_special_tokens=skip_special_tokens)
-        if errors not in ("replace", "strict"):
+        if errors == "replace":
+            return self._core.decode(ids, skip_special_tokens)
+        if errors != "strict":
             raise ConfigError(f"errors is {errors!r}; expected 'replace' or 'strict'")
         try:
-            return data.decode("utf-8", errors)
+            return self.decode_bytes(ids, skip_special_tokens=skip_special_tokens).decode()
         except UnicodeDecodeError as error:
             raise DecodeError(
                 f"the ids stand for bytes that are no UTF-8 at byte {error.start}; pass "
@@ -250,7 +253,48 @@ class Tokenizer:
         self, ids: Sequence[int] | NDArray[np.uint32], *, skip_special_tokens: bool = False
     ) -> bytes:
         """Ids -> the bytes that they stand for, whole characters or not. See `decode`."""
-        return self._core.decode(ids, skip_special_tokens)
+        return self._core.decode_bytes(ids, skip_special_tokens)
+
+    def decode_batch(
+        self,
+        batch: Ragged | Iterable[Sequence[int] | NDArray[np.uint32]],
+        *,
+        skip_special_tokens: bool = False,
+        num_threads: int | None = None,
+    ) -> list[str]:
+        """Many lists of ids -> their texts, on all cores. See `decode`.
+
+        Args:
+            batch: what `encode_batch` gave, or lists or arrays of ids.
+            skip_special_tokens: as in `decode`.
+            num_threads: as in `encode_batch`.
+
+        Raises:
+            DecodeError: an id that stands for nothing.
+
+        >>> import jogak
+        >>> tok = jogak.train({"hug": 10, "pug": 5}, jogak.BPE(num_merges=2))
+        >>> tok.decode_batch(tok.encode_batch(["hug", "pug hug"]))
+        ['hug', 'pug hug']
+        """
+        threads = resolve_threads(num_threads)
+        if isinstance(batch, Ragged):
+            ids: object = batch.ids
+            return self._core.decode_batch(ids, batch.offsets, skip_special_tokens, threads)
+        return self._core.decode_batch(batch, None, skip_special_tokens, threads)
+
+    def decoder(self, *, skip_special_tokens: bool = False) -> DecodeStream:
+        """A stream that takes ids as they come, and gives text as soon as it is complete.
+
+        >>> import jogak
+        >>> tok = jogak.train({"hug": 10}, jogak.BPE(num_merges=2))
+        >>> stream = tok.decoder()
+        >>> stream.push(tok.encode("hug")) + stream.finish()
+        'hug'
+        """
+        from jogak.streaming import DecodeStream
+
+        return DecodeStream(self._core.stream(skip_special_tokens))
 
     # --- all ways to cut a text (Unigram)
 
