@@ -170,7 +170,11 @@ def test_decoders_of_all_kinds_are_read_and_written() -> None:
             with pytest.raises(FormatError):
                 decoders.read(Node(section))
             continue
-        stages = decoders.read(Node(section))
+        try:
+            stages = decoders.read(Node(section))
+        except UnsupportedFeature as error:
+            assert "matches nothing" in str(error)
+            continue
         written = decoders.write(stages)
         assert written is not None
         tokenizers.Tokenizer.from_str(whole(decoder=written).decode())

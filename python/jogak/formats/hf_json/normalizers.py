@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 from collections.abc import Sequence
 from typing import Any, Literal, cast
 
 from jogak.errors import UnsupportedFeature
 from jogak.formats.checked import Node
 from jogak.formats.hf_json.patterns import pattern_from, pattern_to
-from jogak.formats.hf_json.serde import kind_of, option, sequence, unsupported
+from jogak.formats.hf_json.serde import kind_of, option, sequence
 from jogak.spec import (
     BertNormalizer,
+    Charsmap,
+    DrawBytes,
+    HfNmt,
     Lowercase,
     Normalizer,
     Prepend,
     Replace,
+    RuleSet,
     Strip,
     StripMarks,
     UnicodeForm,
@@ -80,10 +86,22 @@ def _stage(node: Node, kind: str) -> list[Normalizer]:
     if kind == "Replace":
         pattern, regex = pattern_from(node.field("pattern"))
         return [Replace(pattern, node.field("content").text(), regex)]
-    if kind == "Prepend":
-        text = node.field("prepend").text()
-        return [Prepend(text)] if text else []
-    raise unsupported(node.child("type", kind), "this normalizer is not known here")
+    if kind == "Nmt":
+        return [HfNmt()]
+    if kind == "ByteLevel":
+        return [DrawBytes()]
+    if kind == "Precompiled":
+        return [_precompiled(node.field("precompiled_charsmap"))]
+    text = node.field("prepend").text()
+    return [Prepend(text)] if text else []
+
+
+def _precompiled(node: Node) -> Charsmap:
+    try:
+        data = base64.b64decode(node.text(), validate=True)
+    except (binascii.Error, ValueError):
+        raise node.fault("is no base64; expected the bytes of a charsmap in it") from None
+    return Charsmap(data, graphemes=True)
 
 
 # --- writing ------------------------------------------------------------------------------------
@@ -123,9 +141,16 @@ def _written(stage: Normalizer, name: str) -> dict[str, Any]:
         return {"type": "Replace", "pattern": pattern, "content": stage.replacement}
     if isinstance(stage, Prepend):
         return {"type": "Prepend", "prepend": stage.text}
+    if isinstance(stage, (HfNmt, DrawBytes)):
+        return {"type": "Nmt" if isinstance(stage, HfNmt) else "ByteLevel"}
+    if isinstance(stage, Charsmap) and stage.graphemes:
+        data = base64.b64encode(stage.data).decode("ascii")
+        return {"type": "Precompiled", "precompiled_charsmap": data}
     hint = ""
     if isinstance(stage, UnicodeForm):
         hint = f'; say UnicodeForm({stage.form!r}, version="9.0"), which it has'
+    if isinstance(stage, (Charsmap, RuleSet)):
+        hint = "; say Charsmap(data, graphemes=True), which applies rules as it does"
     raise UnsupportedFeature(
         f"{name}: a tokenizer.json cannot say the normalizer {stage!r}{hint}; save it as the native "
         "format"

@@ -7,14 +7,25 @@ is the model's business here, where it is the last thing that happens and the mo
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
 from typing import Any
 
 from jogak.errors import UnsupportedFeature
 from jogak.formats.checked import Node
 from jogak.formats.hf_json.decoders import metaspace_options
-from jogak.formats.hf_json.serde import flag_or, kind_of, sequence, unsupported
-from jogak.spec import Digits, Metaspace, Named, Pretokenizer
+from jogak.formats.hf_json.patterns import named_pattern, pattern_from, pattern_of, pattern_to
+from jogak.formats.hf_json.serde import character, flag_or, kind_of, sequence
+from jogak.spec import (
+    Digits,
+    DrawBytes,
+    FixedLength,
+    Metaspace,
+    Named,
+    PrefixSpace,
+    Pretokenizer,
+    Punctuation,
+    Split,
+)
+from jogak.spec.pretokenizers import Matches
 
 __all__ = ["Words", "read", "write"]
 
@@ -22,6 +33,24 @@ _KINDS = (
     *("BertPreTokenizer", "ByteLevel", "CharDelimiterSplit", "Metaspace", "Whitespace", "Sequence"),
     *("Split", "Punctuation", "WhitespaceSplit", "Digits", "UnicodeScripts", "FixedLength"),
 )
+
+#: Type -> name of what has no options.
+_PLAIN = {
+    "BertPreTokenizer": "bert-8.0",
+    "WhitespaceSplit": "whitespace",
+    "Whitespace": "words",
+    "UnicodeScripts": "unicode-scripts",
+}
+_KIND_OF = {name: kind for kind, name in _PLAIN.items()}
+
+_BEHAVIORS: dict[str, Matches] = {
+    "Removed": "removed",
+    "Isolated": "isolated",
+    "MergedWithPrevious": "merged_with_previous",
+    "MergedWithNext": "merged_with_next",
+    "Contiguous": "contiguous",
+}
+_BEHAVIOR_OF = {ours: theirs for theirs, ours in _BEHAVIORS.items()}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,31 +97,52 @@ def _leaves(node: Node, depth: int) -> list[tuple[str, Node]]:
     return [leaf for item in inner for leaf in _leaves(item, depth + 1)]
 
 
-def _stage(kind: str, node: Node, draws_bytes: bool) -> list[Pretokenizer]:
+def _stage(kind: str, node: Node, as_bytes: bool) -> list[Pretokenizer]:
+    if kind in _PLAIN:
+        return [Named(_PLAIN[kind])]
     if kind == "ByteLevel":
-        return _byte_level(node, draws_bytes)
-    if kind == "BertPreTokenizer":
-        return [Named("bert")]
-    if kind == "WhitespaceSplit":
-        return [Named("whitespace")]
-    if kind == "Digits" and node.field("individual_digits").flag():
-        return [Digits(1)]
+        return _byte_level(node, as_bytes)
+    if kind == "CharDelimiterSplit":
+        return [Split(character(node.field("delimiter")), "removed", regex=False)]
+    if kind == "Punctuation":
+        matches = _matches(node.field("behavior")) if "behavior" in node.value else "isolated"
+        return [Punctuation(matches, "8.0")]
+    if kind == "Digits":
+        return [Digits(1 if node.field("individual_digits").flag() else None, "17.0")]
+    if kind == "FixedLength":
+        length = node.field("length").integer(1, 2**64 - 1) if "length" in node.value else 5
+        return [FixedLength(min(length, 2**31 - 1))]
     if kind == "Metaspace":
         replacement, prepend, split = metaspace_options(node)
-        if replacement != "▁":
-            raise unsupported(node.field("replacement"), "only ▁ can stand for a space here")
-        return [Metaspace(prepend=prepend, only_missing=True, split=split)]
-    raise unsupported(node.child("type", kind), "this pre-tokenizer is not known here")
+        scheme = "start" if prepend == "first" else prepend
+        return [Metaspace(prepend=scheme, only_missing=True, split=split, mark=replacement)]
+    return _split(node)
 
 
-def _byte_level(node: Node, draws_bytes: bool) -> list[Pretokenizer]:
+def _split(node: Node) -> list[Pretokenizer]:
+    pattern, regex = pattern_from(node.field("pattern"))
+    matches, invert = _matches(node.field("behavior")), node.field("invert").flag()
+    if regex and matches == "isolated" and not invert:
+        name = named_pattern(pattern)
+        if name is not None:
+            return [Named(name)]
+    return [Split(pattern, matches, invert, regex)]
+
+
+def _matches(node: Node) -> Matches:
+    if node.text() not in _BEHAVIORS:
+        raise node.expected(f"one of {', '.join(_BEHAVIORS)}")
+    return _BEHAVIORS[node.text()]
+
+
+def _byte_level(node: Node, as_bytes: bool) -> list[Pretokenizer]:
     node.field("trim_offsets").flag()
-    prefix, regex = node.field("add_prefix_space"), flag_or(node, "use_regex", True)
-    if prefix.flag():
-        raise unsupported(prefix, "no space can be put in front of text here")
-    if not draws_bytes:
-        raise unsupported(node.child("type", "ByteLevel"), "bytes are drawn by the model here")
-    return [Named("gpt2")] if regex else []
+    stages: list[Pretokenizer] = []
+    if node.field("add_prefix_space").flag():
+        stages.append(PrefixSpace())
+    if flag_or(node, "use_regex", True):
+        stages.append(Named("gpt2"))
+    return stages if as_bytes else [*stages, DrawBytes()]
 
 
 # --- writing ------------------------------------------------------------------------------------
@@ -105,54 +155,62 @@ def write(words: Words, name: str) -> dict[str, Any] | None:
         UnsupportedFeature: a pre-tokenizer that the library does not have.
     """
     stages = [stage for stage in words.stages if stage != Named("none")]
-    written: list[dict[str, Any]] = []
     if words.as_bytes:
-        regex = bool(stages) and stages[-1] == Named("gpt2")
-        written = _written(stages[:-1] if regex else stages, name)
-        written.append(
-            {
-                "type": "ByteLevel",
-                "add_prefix_space": False,
-                "trim_offsets": True,
-                "use_regex": regex,
-            }
-        )
-    else:
-        written = _written(stages, name)
+        stages.append(DrawBytes())
+    written: list[dict[str, Any]] = []
+    while stages:
+        stage = stages.pop()
+        if isinstance(stage, DrawBytes):
+            regex = bool(stages) and stages[-1] == Named("gpt2")
+            del stages[len(stages) - regex :]
+            prefix = bool(stages) and stages[-1] == PrefixSpace()
+            del stages[len(stages) - prefix :]
+            options = {"add_prefix_space": prefix, "trim_offsets": True, "use_regex": regex}
+            written.append({"type": "ByteLevel", **options})
+        else:
+            written.append(_written(stage, name))
+    written.reverse()
     if not written:
         return None
     return written[0] if len(written) == 1 else {"type": "Sequence", "pretokenizers": written}
 
 
-def _written(stages: Sequence[Pretokenizer], name: str) -> list[dict[str, Any]]:
-    result = []
-    for stage in stages:
-        if stage == Named("bert"):
-            result.append({"type": "BertPreTokenizer"})
-        elif stage == Named("whitespace"):
-            result.append({"type": "WhitespaceSplit"})
-        elif stage == Digits(1):
-            result.append({"type": "Digits", "individual_digits": True})
-        elif _is_metaspace(stage):
-            assert isinstance(stage, Metaspace)
-            result.append(
-                {
-                    "type": "Metaspace",
-                    "replacement": "▁",
-                    "prepend_scheme": stage.prepend,
-                    "split": stage.split,
-                }
-            )
-        else:
-            raise UnsupportedFeature(
-                f"{name}: a tokenizer.json cannot say the pre-tokenizer {stage!r}; save it as the "
-                "native format"
-            )
-    return result
-
-
-def _is_metaspace(stage: Pretokenizer) -> bool:
-    """Whether the library has it: a space in front only where there is none."""
-    if not isinstance(stage, Metaspace) or stage.suffix or not stage.escape:
-        return False
-    return stage.only_missing or stage.prepend == "never"
+def _written(stage: Pretokenizer, name: str) -> dict[str, Any]:
+    if isinstance(stage, Named) and stage.name in _KIND_OF:
+        return {"type": _KIND_OF[stage.name]}
+    if isinstance(stage, Named):
+        pattern = pattern_of(stage.name)
+        if pattern is not None:
+            split = {"pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False}
+            return {"type": "Split", **split}
+    if isinstance(stage, Split) and stage.matches != "only":
+        behavior = _BEHAVIOR_OF[stage.matches]
+        pattern = pattern_to(stage.pattern, stage.regex)
+        return {"type": "Split", "pattern": pattern, "behavior": behavior, "invert": stage.invert}
+    if isinstance(stage, Split):
+        # Only the matches: the gaps are dropped.
+        pattern = pattern_to(stage.pattern, stage.regex)
+        return {
+            "type": "Split",
+            "pattern": pattern,
+            "behavior": "Removed",
+            "invert": not stage.invert,
+        }
+    if isinstance(stage, Punctuation) and stage.version == "8.0":
+        return {"type": "Punctuation", "behavior": _BEHAVIOR_OF[stage.matches]}
+    if isinstance(stage, Digits) and stage.version == "17.0" and stage.group != 3:
+        return {"type": "Digits", "individual_digits": stage.group == 1}
+    if isinstance(stage, FixedLength):
+        return {"type": "FixedLength", "length": stage.length}
+    if isinstance(stage, Metaspace) and not stage.suffix and stage.escape:
+        prepend = "first" if stage.prepend == "start" else stage.prepend
+        if stage.prepend == "never" or (stage.only_missing and stage.prepend != "first"):
+            return {
+                "type": "Metaspace",
+                "replacement": stage.mark,
+                "prepend_scheme": prepend,
+                "split": stage.split,
+            }
+    raise UnsupportedFeature(
+        f"{name}: a tokenizer.json cannot say the pre-tokenizer {stage!r}; save it as the native format"
+    )

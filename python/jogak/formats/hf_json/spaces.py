@@ -38,17 +38,20 @@ def spaces_written(spec: Spec, name: str) -> Spec:
         normalizer += _COLLAPSED if isinstance(stage, CollapseSpaces) else (stage,)
     words = spec.pretokenizer
     first = words[0]
-    if isinstance(first, Metaspace) and not (first.only_missing or first.prepend == "never"):
+    if isinstance(first, Metaspace) and first.only_missing and first.prepend == "first":
+        # Where special tokens cut nothing, a document begins where its text does.
+        words = (dataclasses.replace(first, prepend="start"), *words[1:])
+    elif isinstance(first, Metaspace) and not (first.only_missing or first.prepend == "never"):
         if first.suffix or not first.escape:
             raise UnsupportedFeature(
                 f"{name}: a tokenizer.json cannot say the pre-tokenizer {first!r}; save it as the native "
                 "format"
             )
-        normalizer += (Prepend("▁"), Replace(" ", "▁"))
-        cut = Metaspace(prepend="never", only_missing=True)
+        normalizer += (Prepend(first.mark), Replace(" ", first.mark))
+        cut = Metaspace(prepend="never", only_missing=True, mark=first.mark)
         words = (cut if first.split else Named("none"), *words[1:])
     if normalizer == [*spec.normalizer]:
-        return spec
+        return dataclasses.replace(spec, pretokenizer=words)
     for token in spec.added_tokens:
         if token.normalized:
             raise UnsupportedFeature(

@@ -29,7 +29,7 @@ def decoder_of(spec: Spec) -> tuple[DecoderStage, ...]:
     spaces = spec.pretokenizer[0]
     if isinstance(spaces, Metaspace):
         strip = () if spaces.prepend == "never" else (DecodeStrip(" ", 1, 0),)
-        return (DecodeReplace("▁", " "), *fallback, DecodeFuse(), *strip)
+        return (DecodeReplace(spaces.mark, " "), *fallback, DecodeFuse(), *strip)
     text = model.marker.text or ""
     if model.marker.kind == "suffix":
         return (*fallback, DecodeSuffix(text))

@@ -17,6 +17,7 @@ from jogak.formats.files import PathLike, write_atomically
 from jogak.formats.hf_json import added, decoders, inputs, normalizers, pretokenizers, processors
 from jogak.formats.hf_json.models_writing import left_out, write_model
 from jogak.formats.hf_json.spaces import spaces_written
+from jogak.formats.hf_json.suffixes import suffixes_written
 from jogak.formats.hf_json.ways_back import decoder_of
 from jogak.spec import Spec
 from jogak.training import Log
@@ -42,7 +43,7 @@ def dumps(spec: Spec, name: str = "tokenizer.json") -> bytes:
     Raises:
         UnsupportedFeature: as `write`.
     """
-    spec = spaces_written(spec, name)
+    spec = suffixes_written(spaces_written(spec, name), name)
     model = spec.model
     ids = {text: id_ for id_, text in enumerate(model.pieces) if text is not None}
     outside = left_out(spec)
