@@ -27,6 +27,9 @@ const NO_SYMBOL: u32 = UNKNOWN;
 /// a millisecond.
 pub(super) const SLOTS_PER_TICK: usize = 1 << 18;
 
+/// Places that are fetched at once: few enough to stay in a first-level cache.
+pub(super) const PLACES_AT_ONCE: usize = 64;
+
 /// Words as slots, and the count of each.
 #[derive(Debug)]
 pub(super) struct Arena {
@@ -103,6 +106,14 @@ impl Arena {
     pub(super) fn holds(&self, position: u32, left: u32, left_width: u32, right: u32) -> bool {
         self.slots[position as usize] == left
             && self.slots.get((position + left_width) as usize) == Some(&right)
+    }
+
+    /// Reads the slots at `places`, to have them near: the processor waits for all of them at once,
+    /// where a loop that decides something at every place waits for one after the other.
+    #[inline]
+    pub(super) fn fetch(&self, places: &[u32]) {
+        let near = places.iter().fold(0, |near, &place| near ^ self.slots[place as usize]);
+        std::hint::black_box(near);
     }
 
     /// Writes `symbol` over `position..position + left_width + right_width`.

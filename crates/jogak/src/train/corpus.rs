@@ -19,6 +19,8 @@ pub struct Corpus {
     pub(super) total_words: u64,
     /// Symbols times word counts, unknown ones among them.
     pub(super) length: u64,
+    /// How many threads may work on it.
+    pub(super) threads: usize,
     /// The observer asked to stop before all words were cut.
     pub(super) interrupted: bool,
 }
@@ -103,6 +105,6 @@ impl Corpus {
         }
         arena.finish();
         let interrupted = stopped.is_break();
-        Ok(Self { alphabet, arena, distinct_words, total_words, length, interrupted })
+        Ok(Self { alphabet, arena, distinct_words, total_words, length, threads: 2, interrupted })
     }
 }
