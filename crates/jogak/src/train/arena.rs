@@ -11,7 +11,7 @@
 //! So the symbol right of one that starts at `p` starts at `p + width`, and the one left of it ends
 //! at `p - 1`: no links, no shifting, one cache line.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 use crate::error::{Error, Result};
 use crate::symbols::UNKNOWN;
@@ -140,22 +140,24 @@ impl Arena {
 
     /// Calls `pair(position, left, right, weight)` for every two neighbours, left to right.
     pub(super) fn for_each_pair(&self, widths: &[u32], pair: impl FnMut(u32, u32, u32, u64)) {
-        let _ = self.while_each_pair(widths, || ControlFlow::Continue(()), pair);
+        let all = 0..self.slots.len();
+        let _ = self.while_each_pair(widths, &all, || ControlFlow::Continue(()), pair);
     }
 
-    /// [`Arena::for_each_pair`] as long as `tick`, which is called now and then, says so.
+    /// [`Arena::for_each_pair`] for the words of a part, as long as `tick`, which is called now and
+    /// then, says so.
     pub(super) fn while_each_pair(
         &self,
         widths: &[u32],
+        part: &Range<usize>,
         mut tick: impl FnMut() -> ControlFlow<()>,
         mut pair: impl FnMut(u32, u32, u32, u64),
     ) -> ControlFlow<()> {
-        let mut position = 0;
-        let mut runs = self.runs.iter().copied();
-        let (mut run_end, mut weight) = runs.next().unwrap_or_default();
-        while position < self.slots.len() {
+        let mut position = part.start;
+        let (mut weight, mut weight_end) = (0, 0);
+        while position < part.end {
             tick()?;
-            let stretch = self.slots.len().min(position + SLOTS_PER_TICK);
+            let stretch = part.end.min(position + SLOTS_PER_TICK);
             while position < stretch {
                 let left = self.slots[position];
                 if !Self::is_symbol(left) {
@@ -165,9 +167,9 @@ impl Arena {
                 let next = position + widths[left as usize] as usize;
                 let right = self.slots[next];
                 if Self::is_symbol(right) {
-                    while run_end as usize <= position {
-                        let Some(run) = runs.next() else { return ControlFlow::Continue(()) };
-                        (run_end, weight) = run;
+                    if position >= weight_end {
+                        let (count, end) = self.weight(position as u32);
+                        (weight, weight_end) = (count, end as usize);
                     }
                     pair(position as u32, left, right, weight);
                 }
@@ -175,6 +177,20 @@ impl Arena {
             }
         }
         ControlFlow::Continue(())
+    }
+
+    /// Up to `threads` parts of about the same size, that have all words between them.
+    pub(super) fn parts(&self, threads: usize) -> Vec<Range<usize>> {
+        let count = threads.min(self.slots.len() / SLOTS_PER_TICK).max(1);
+        let mut start = 0;
+        (1..=count)
+            .map(|part| {
+                let rest = &self.slots[self.slots.len() * part / count..];
+                let border = rest.iter().position(|&slot| slot == BORDER).unwrap_or(rest.len());
+                let end = self.slots.len() - rest.len() + border;
+                std::mem::replace(&mut start, end)..end
+            })
+            .collect()
     }
 
     /// Calls `word(symbols, count)` for every word, in order; [`UNKNOWN`] stands for a character

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use rustc_hash::FxHashMap;
 
 use super::arena::Arena;
-use super::parallel::each;
+use super::parallel::{each, total};
 
 /// A pair as it is found in a corpus.
 #[derive(Debug)]
@@ -19,103 +19,117 @@ pub(super) struct Counted {
 }
 
 /// All pairs of `arena` that reach `threshold` and are wanted, sorted by their ids. Breaks if `tick`,
-/// which is called now and then, does. Cost: two walks over the corpus.
-///
-/// Every thread walks over the whole corpus and looks at the pairs whose left symbol is its own, so that
-/// there is nothing to put together.
+/// which is called now and then, does. Cost: three walks over the corpus, shared out among threads.
 pub(super) fn count(
     arena: &Arena,
     widths: &[u32],
     threshold: u64,
-    wanted: impl Fn((u32, u32)) -> bool + Sync,
+    wanted: impl Fn((u32, u32)) -> bool,
     threads: usize,
-    tick: impl FnMut() -> ControlFlow<()>,
+    mut tick: impl FnMut() -> ControlFlow<()>,
 ) -> ControlFlow<(), Vec<Counted>> {
-    let bits = threads.clamp(1, arena.len() / SLOTS_PER_THREAD + 1).ilog2();
-    let mask = (1 << bits) - 1;
-    let parts = each(1 << bits, tick, |thread, tick| {
-        let thread = thread as u32;
-        let mut cells = Cells::new(widths.len(), bits);
-        arena.while_each_pair(widths, &mut *tick, |_, left, right, weight| {
-            if left & mask == thread {
-                let cell = cells.get_mut((left, right));
-                cell.weight += weight;
-                cell.places += 1;
-            }
+    let parts = arena.parts(threads);
+    let sketches = each(parts.len(), &mut tick, |part, tick| {
+        let mut sketch = Sketch::new(widths.len());
+        arena.while_each_pair(widths, &parts[part], tick, |_, left, right, weight| {
+            sketch.add(left, right, weight);
         })?;
-        let mut kept = Vec::new();
-        cells.for_each(thread, |ids, cell| {
-            let keep = cell.places > 0 && cell.weight >= threshold && wanted(ids);
-            if keep {
-                let places = Vec::with_capacity(cell.places as usize);
-                kept.push(Counted { ids, count: cell.weight, places });
-            }
-            // From here on cells hold the number of a kept pair, plus one.
-            cell.places = if keep { kept.len() as u32 } else { 0 };
-        });
-        arena.while_each_pair(widths, tick, |position, left, right, _| {
-            if left & mask == thread
-                && let Some(number) = cells.get_mut((left, right)).places.checked_sub(1)
-            {
-                kept[number as usize].places.push(position);
-            }
-        })?;
-        ControlFlow::Continue(kept)
+        ControlFlow::Continue(sketch)
     })?;
-    let mut pairs: Vec<Counted> = parts.into_iter().flatten().collect();
-    pairs.sort_unstable_by_key(|pair| pair.ids);
-    ControlFlow::Continue(pairs)
-}
-
-/// Slots that are worth the start of a thread.
-const SLOTS_PER_THREAD: usize = 1 << 16;
-
-/// What a thread notes of one pair.
-#[derive(Debug, Clone, Copy, Default)]
-struct Cell {
-    weight: u64,
-    places: u32,
-}
-
-/// The cells of a thread's pairs: in a rectangle while that is small, else in a table.
-enum Cells {
-    /// One row for every `1 << bits` symbols.
-    Rectangle {
-        cells: Vec<Cell>,
-        symbols: usize,
-        bits: u32,
-    },
-    Table(FxHashMap<(u32, u32), Cell>),
-}
-
-impl Cells {
-    fn new(symbols: usize, bits: u32) -> Self {
-        if symbols * symbols > 1 << 20 {
-            return Self::Table(FxHashMap::default());
+    let sketch = Sketch::sum(sketches);
+    let tables = each(parts.len(), &mut tick, |part, tick| {
+        let mut table: FxHashMap<(u32, u32), (u64, u32)> = FxHashMap::default();
+        arena.while_each_pair(widths, &parts[part], tick, |_, left, right, weight| {
+            if sketch.most(left, right) >= threshold {
+                let (count, places) = table.entry((left, right)).or_default();
+                *count += weight;
+                *places += 1;
+            }
+        })?;
+        ControlFlow::Continue(table)
+    })?;
+    let mut tables = tables.into_iter();
+    let mut table = tables.next().unwrap_or_default();
+    for (ids, (count, places)) in tables.flatten() {
+        let sum = table.entry(ids).or_default();
+        *sum = (sum.0 + count, sum.1 + places);
+    }
+    table.retain(|&ids, &mut (count, _)| count >= threshold && wanted(ids));
+    let mut kept: Vec<_> =
+        table.iter().map(|(&ids, &(count, places))| (ids, count, places)).collect();
+    kept.sort_unstable();
+    // From here on the table tells the number of a kept pair.
+    for (&(ids, ..), number) in kept.iter().zip(0..) {
+        table.insert(ids, (0, number));
+    }
+    let lists = each(parts.len(), &mut tick, |part, tick| {
+        let room = |places| if part == 0 { places } else { 0 };
+        let mut lists: Vec<Vec<u32>> =
+            kept.iter().map(|pair| Vec::with_capacity(room(pair.2 as usize))).collect();
+        arena.while_each_pair(widths, &parts[part], tick, |position, left, right, _| {
+            if sketch.most(left, right) >= threshold
+                && let Some(&(_, number)) = table.get(&(left, right))
+            {
+                lists[number as usize].push(position);
+            }
+        })?;
+        ControlFlow::Continue(lists)
+    })?;
+    let mut lists = lists.into_iter();
+    let mut places = lists.next().unwrap_or_default();
+    for more in lists {
+        for (places, more) in places.iter_mut().zip(more) {
+            places.extend(more);
         }
-        let cells = vec![Cell::default(); ((symbols >> bits) + 1) * symbols];
-        Self::Rectangle { cells, symbols, bits }
+    }
+    let counted = kept.into_iter().zip(places);
+    ControlFlow::Continue(
+        counted.map(|((ids, count, _), places)| Counted { ids, count, places }).collect(),
+    )
+}
+
+/// The counts of all pairs, several of them thrown together where there are too many for a cache: most
+/// pairs are too rare to be kept, and are told from here.
+struct Sketch {
+    weights: Vec<u64>,
+    symbols: usize,
+}
+
+impl Sketch {
+    /// Places of a sketch; one megabyte. Pairs of fewer symbols than the root all have their own.
+    const SIZE: usize = 1 << 17;
+
+    fn new(symbols: usize) -> Self {
+        Self { weights: vec![0; Self::SIZE], symbols }
     }
 
     #[inline]
-    fn get_mut(&mut self, (left, right): (u32, u32)) -> &mut Cell {
-        match self {
-            Self::Rectangle { cells, symbols, bits } => {
-                &mut cells[(left >> *bits) as usize * *symbols + right as usize]
-            }
-            Self::Table(table) => table.entry((left, right)).or_default(),
+    fn place(&self, left: u32, right: u32) -> usize {
+        // Without a carry that is the pair's place in a square.
+        let place = left as usize * self.symbols + right as usize;
+        if self.symbols * self.symbols <= Self::SIZE {
+            return place;
         }
+        ((place as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - 17)) as usize
     }
 
-    fn for_each(&mut self, thread: u32, mut work: impl FnMut((u32, u32), &mut Cell)) {
-        match self {
-            Self::Rectangle { cells, symbols, bits } => {
-                for (cell, place) in cells.iter_mut().zip(0..) {
-                    let left = ((place / *symbols) as u32) << *bits | thread;
-                    work((left, (place % *symbols) as u32), cell);
-                }
-            }
-            Self::Table(table) => table.iter_mut().for_each(|(&ids, cell)| work(ids, cell)),
+    #[inline]
+    fn add(&mut self, left: u32, right: u32, weight: u64) {
+        let place = self.place(left, right);
+        self.weights[place] += weight;
+    }
+
+    /// A pair does not occur more often than this.
+    #[inline]
+    fn most(&self, left: u32, right: u32) -> u64 {
+        self.weights[self.place(left, right)]
+    }
+
+    fn sum(sketches: Vec<Self>) -> Self {
+        let symbols = sketches.first().map_or(0, |sketch| sketch.symbols);
+        Self {
+            weights: total(sketches.into_iter().map(|sketch| sketch.weights).collect()),
+            symbols,
         }
     }
 }

@@ -65,9 +65,11 @@ pub(super) fn each<T: Send>(
         let (look, work) = (&look, &work);
         let helpers: Vec<_> =
             (1..threads).map(|number| scope.spawn(move || work(number, &mut || look()))).collect();
-        let own = work(0, &mut tick);
-        stopped.store(own.is_break(), Ordering::Relaxed);
-        let mut parts = vec![own];
+        let mut parts = vec![work(0, &mut || {
+            let flow = tick();
+            stopped.store(flow.is_break(), Ordering::Relaxed);
+            flow
+        })];
         for helper in helpers {
             match helper.join() {
                 Ok(part) => parts.push(part),
