@@ -41,12 +41,14 @@ pub(super) struct Arena {
     blocks: Vec<u32>,
 }
 
-impl Arena {
-    pub(super) fn new() -> Self {
+impl Default for Arena {
+    fn default() -> Self {
         // A border in front, so that every position has a left neighbour.
         Self { slots: vec![BORDER], runs: Vec::new(), blocks: Vec::new() }
     }
+}
 
+impl Arena {
     /// Appends a symbol of the word that is being written.
     #[inline]
     pub(super) fn push(&mut self, symbol: u32) {
@@ -56,6 +58,11 @@ impl Arena {
     /// Ends the word that was being written.
     pub(super) fn end_word(&mut self, count: u64) -> Result<()> {
         self.slots.push(BORDER);
+        self.end_run(count)
+    }
+
+    /// The words up to here, from where the last run ended, occur `count` times.
+    fn end_run(&mut self, count: u64) -> Result<()> {
         let end = u32::try_from(self.slots.len()).map_err(|_| Error::TooLarge {
             what: "the table of word symbols",
             size: self.slots.len() as u64,
@@ -66,6 +73,26 @@ impl Arena {
             _ => self.runs.push((end, count)),
         }
         Ok(())
+    }
+
+    /// Appends the words of another arena.
+    pub(super) fn append(&mut self, other: Self) -> Result<()> {
+        self.slots.reserve_exact(other.slots.len());
+        // Without the border in front.
+        let mut start = 1;
+        for (end, count) in other.runs {
+            self.slots.extend_from_slice(&other.slots[start..end as usize]);
+            self.end_run(count)?;
+            start = end as usize;
+        }
+        Ok(())
+    }
+
+    /// Gives every symbol its number.
+    pub(super) fn renumber(&mut self, number: impl Fn(u32) -> u32) {
+        for slot in self.slots.iter_mut().filter(|slot| **slot != BORDER) {
+            *slot = number(*slot);
+        }
     }
 
     /// Must be called once, after the last word.

@@ -14,7 +14,6 @@ use super::queue::Queue;
 use super::rules::Shape;
 use super::ties::{Tied, Ties};
 use super::view::View;
-use crate::symbols::UNKNOWN;
 
 /// The pieces so far.
 #[derive(Debug)]
@@ -87,7 +86,7 @@ const PAIRS_PER_MERGE: u64 = 150;
 impl<'a> Learner<'a> {
     /// Ready, but for [`Learner::count_pairs`].
     pub(super) fn new(corpus: Corpus, config: &'a BpeConfig, goal: Option<usize>) -> Self {
-        let Corpus { alphabet, arena, threads, .. } = corpus;
+        let Corpus { alphabet, arena, occurrences, threads, .. } = corpus;
         let mut taken: FxHashSet<Vec<u8>> = alphabet.texts.iter().cloned().collect();
         taken.extend(config.other_pieces.iter().chain(&config.uncounted_pieces).cloned());
         let compared = if config.bytes {
@@ -109,12 +108,6 @@ impl<'a> Learner<'a> {
             texts: alphabet.texts,
             taken,
         };
-        let mut occurrences = vec![0; pieces.texts.len()];
-        arena.for_each_word(&pieces.widths, |symbols, count| {
-            for &symbol in symbols.iter().filter(|&&symbol| symbol != UNKNOWN) {
-                occurrences[symbol as usize] += count;
-            }
-        });
         let mut learner = Self {
             config,
             threads,

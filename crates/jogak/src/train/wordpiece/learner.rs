@@ -8,7 +8,6 @@ use super::rows::Rows;
 use super::score::{Rank, Ranker};
 use super::view::WordPieceView;
 use super::{Criterion, LAST_FLOOR, WordPieceConfig, WordPieceMerge};
-use crate::symbols::UNKNOWN;
 use crate::train::arena::{Arena, PLACES_AT_ONCE};
 use crate::train::bpe::Stop;
 use crate::train::corpus::Corpus;
@@ -54,7 +53,7 @@ const PAIRS_PER_MERGE: u64 = 16;
 impl<'a> Learner<'a> {
     /// Ready, but for [`Learner::count_pairs`].
     pub(super) fn new(corpus: Corpus, config: &'a WordPieceConfig, goal: Option<usize>) -> Self {
-        let Corpus { alphabet, arena, length, threads, .. } = corpus;
+        let Corpus { alphabet, arena, length, occurrences, threads, .. } = corpus;
         let pieces = Pieces {
             taken: [&config.other_pieces, &config.uncounted_pieces, &alphabet.texts]
                 .into_iter()
@@ -64,12 +63,6 @@ impl<'a> Learner<'a> {
             widths: vec![1; alphabet.len()],
             texts: alphabet.texts,
         };
-        let mut occurrences = vec![0; pieces.texts.len()];
-        arena.for_each_word(&pieces.widths, |symbols, count| {
-            for &symbol in symbols.iter().filter(|&&symbol| symbol != UNKNOWN) {
-                occurrences[symbol as usize] += count;
-            }
-        });
         let mut learner = Self {
             config,
             threads,
