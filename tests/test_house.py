@@ -36,10 +36,13 @@ PYTHON_ARROWS: dict[str, set[str]] = {
     "resize": {"errors", "spec", "training"},
     "normalization": {"_core", "errors", "spec"},
     "ragged": {"_core", "errors"},
+    "peers": {"errors", "formats", "spec"},
     "tokenizer": {
         *("_core", "errors", "formats", "ragged", "resize", "spec", "threads"),
-        # Only inside functions: a tokenizer hands what it saw to what shows it.
+        # Only inside functions: a tokenizer hands what it saw to what shows it, and what it is to what
+        # knows other libraries.
         "explain",
+        "peers",
     },
     "learn": {
         *("_core", "counts", "errors", "explain", "progress", "resize", "spec", "threads"),

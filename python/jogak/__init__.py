@@ -34,7 +34,14 @@ if TYPE_CHECKING:
         UnsupportedFeature,
     )
     from jogak.learn import train
-    from jogak.normalization import Normalized, compile_rules, normalize, read_rules, rules_of
+    from jogak.normalization import (
+        Normalized,
+        compile_rules,
+        normalize,
+        pretokenize,
+        read_rules,
+        rules_of,
+    )
     from jogak.ragged import Ragged
     from jogak.recipes import train_sentencepiece
     from jogak.spec import (
@@ -45,12 +52,17 @@ if TYPE_CHECKING:
         Charsmap,
         CollapseSpaces,
         Digits,
+        DrawBytes,
+        FixedLength,
+        HfNmt,
         Jamo,
         Lowercase,
         Marker,
         Metaspace,
         Named,
+        PrefixSpace,
         Prepend,
+        Punctuation,
         Replace,
         RuleSet,
         ScoredBPEModel,
@@ -63,6 +75,7 @@ if TYPE_CHECKING:
         UnigramModel,
         WordPiece,
         WordPieceModel,
+        named_scheme,
     )
     from jogak.tokenizer import Score, Segmentation, Tokenizer, load
     from jogak.training import TrainingLog, UnigramLog, WordPieceLog
@@ -80,6 +93,9 @@ __all__ = [
     "Counts",
     "DecodeError",
     "Digits",
+    "DrawBytes",
+    "FixedLength",
+    "HfNmt",
     "EncodeError",
     "FormatError",
     "Jamo",
@@ -88,9 +104,11 @@ __all__ = [
     "Marker",
     "Metaspace",
     "Named",
+    "PrefixSpace",
     "Normalized",
     "ParityError",
     "Prepend",
+    "Punctuation",
     "Ragged",
     "Replace",
     "RuleSet",
@@ -120,7 +138,9 @@ __all__ = [
     "convert",
     "count",
     "load",
+    "named_scheme",
     "normalize",
+    "pretokenize",
     "read_rules",
     "rules_of",
     "train",
@@ -156,6 +176,7 @@ _HOMES = {
         "Normalized",
         "compile_rules",
         "normalize",
+        "pretokenize",
         "read_rules",
         "rules_of",
     ),
@@ -168,12 +189,17 @@ _HOMES = {
         "Charsmap",
         "CollapseSpaces",
         "Digits",
+        "DrawBytes",
+        "FixedLength",
+        "HfNmt",
         "Jamo",
         "Lowercase",
         "Marker",
         "Metaspace",
         "Named",
+        "PrefixSpace",
         "Prepend",
+        "Punctuation",
         "Replace",
         "RuleSet",
         "ScoredBPEModel",
@@ -186,6 +212,7 @@ _HOMES = {
         "WordPiece",
         "WordPieceModel",
         "UnigramModel",
+        "named_scheme",
     ),
     "tokenizer": (
         "Score",

@@ -10,6 +10,7 @@ combination raises `ConfigError` here, not in training.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias, get_args
@@ -38,6 +39,8 @@ from jogak.spec.normalizers import (
     Casefold,
     Charsmap,
     CollapseSpaces,
+    DrawBytes,
+    HfNmt,
     Jamo,
     Lowercase,
     Normalizer,
@@ -53,14 +56,19 @@ from jogak.spec.normalizers import (
 )
 from jogak.spec.pretokenizers import (
     Digits,
+    FixedLength,
+    Matches,
     Metaspace,
     Named,
+    PrefixSpace,
     Pretokenizer,
     PretokenizerLike,
+    Punctuation,
     Split,
     pretokenizer_from_dict,
     resolve_pretokenizer,
 )
+from jogak.spec.schemes import named_scheme
 from jogak.spec.scored_bpe import ScoredBPEModel
 from jogak.spec.unigram import Precision, UnigramModel
 from jogak.spec.unigram_config import SeedRule, Unigram
@@ -87,10 +95,14 @@ __all__ = [
     "DecodeWordPiece",
     "DecoderStage",
     "Digits",
+    "DrawBytes",
+    "FixedLength",
+    "HfNmt",
     "Jamo",
     "Lowercase",
     "Marker",
     "MarkerKind",
+    "Matches",
     "Metaspace",
     "Model",
     "Named",
@@ -98,9 +110,11 @@ __all__ = [
     "NormalizerLike",
     "Padding",
     "Precision",
+    "PrefixSpace",
     "Prepend",
     "Pretokenizer",
     "PretokenizerLike",
+    "Punctuation",
     "Replace",
     "RuleSet",
     "ScoredBPEModel",
@@ -121,6 +135,7 @@ __all__ = [
     "WordPiece",
     "WordPieceModel",
     "decoder_stage_from_dict",
+    "named_scheme",
     "normalizer_from_dict",
     "pretokenizer_from_dict",
     "resolve_normalizer",
@@ -179,6 +194,18 @@ class Spec:
         for id_ in self.template.ids:
             if id_ >= len(self.model.pieces) or self.model.pieces[id_] is None:
                 raise ConfigError(f"the template has the id {id_}, which is no piece")
+
+    def __repr__(self) -> str:
+        """Short: what is as nobody asked for is left out, and what is long is counted."""
+        parts = []
+        for one in dataclasses.fields(self):
+            value = getattr(self, one.name)
+            if value in ((), {}, None, "text") or (one.name == "template" and value == Template()):
+                continue
+            said = repr(value)
+            many = isinstance(value, (tuple, Mapping)) and len(said) > 60
+            parts.append(f"{one.name}={f'<{len(value)} of them>' if many else said}")
+        return f"Spec({', '.join(parts)})"
 
     def _check_added_tokens(self) -> None:
         texts = {token.text for token in self.added_tokens}
