@@ -11,6 +11,7 @@ from jogak.corpus import Readable
 __all__ = [
     "Counts",
     "Cursor",
+    "Normalizer",
     "DecodeStream",
     "Tokenizer",
     "__version__",
@@ -20,7 +21,6 @@ __all__ = [
     "count_documents",
     "count_sources",
     "named_charsmap",
-    "normalize",
     "parse_rule_tsv",
     "train_bpe",
     "train_unigram",
@@ -103,7 +103,11 @@ def train_wordpiece(
     candidates: int = 20,
     words: int = 50,
 ) -> dict[str, Any]: ...
-def normalize(text: str, normalizer: list[dict[str, Any]]) -> tuple[str, list[tuple[int, int]]]: ...
+@final
+class Normalizer:
+    def __new__(cls, normalizer: list[dict[str, Any]]) -> Normalizer: ...
+    def run(self, text: str) -> tuple[str, list[tuple[int, int]]]: ...
+
 def pretokenize(
     text: str, pretokenizer: list[dict[str, Any]], normalizer: list[dict[str, Any]]
 ) -> list[tuple[str, tuple[int, int]]]: ...

@@ -23,7 +23,7 @@ mod _core {
     use crate::decoders::PyStream;
     #[pymodule_export]
     use crate::normalizers::{
-        charsmap_rules, compile_charsmap, named_charsmap, normalize, parse_rule_tsv, pretokenize,
+        PyNormalizer, charsmap_rules, compile_charsmap, named_charsmap, parse_rule_tsv, pretokenize,
     };
     #[pymodule_export]
     use crate::tokenizer::PyTokenizer;

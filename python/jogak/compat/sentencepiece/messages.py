@@ -1,7 +1,7 @@
 """`SentencePieceText`: a text cut into pieces, as a protocol buffer says it.
 
-Rule: fields have the names of ``sentencepiece.proto``. They can be read, compared, hashed and serialized, not
-changed. Places are bytes of the text; in the older "immutable" messages they are characters.
+Rule: fields have the names of ``sentencepiece.proto``. They can be read, compared, hashed and
+serialized, not changed. Places are bytes of the text; in the older "immutable" messages they are characters.
 
 Source: https://github.com/google/sentencepiece, ``src/sentencepiece.proto``
 """

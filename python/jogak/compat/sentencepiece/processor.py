@@ -1,7 +1,7 @@
 """`SentencePieceProcessor`: the class of SentencePiece 0.2.3, method by method.
 
-Rule: signatures, results and exceptions are SentencePiece's. What becomes of a text is decided in `cutting`,
-`normalizing` and `decoding`. Names in snake case stand beside those in camel case.
+Rule: signatures, results and exceptions are SentencePiece's. What becomes of a text is decided in
+`cutting`, `normalizing` and `decoding`. Names in snake case stand beside those in camel case.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ class SentencePieceProcessor(Older):
     Args:
         model_file: the name of a ``.model`` file.
         model_proto: the bytes of one, or a message with ``SerializeToString``.
-        out_type, return_type: what `Encode` gives unless a call says otherwise: ``int`` (ids), ``str`` or
-            ``bytes`` (pieces), ``"numpy"``, ``"offset_mapping"``, ``"proto"``, ``"serialized_proto"``.
+        out_type, return_type: what `Encode` gives unless a call says otherwise: ``int`` (ids), ``str``
+            or ``bytes`` (pieces), ``"numpy"``, ``"offset_mapping"``, ``"proto"``, ``"serialized_proto"``.
         add_bos, add_eos: put ``<s>`` before, ``</s>`` behind.
         reverse: the last piece first.
         emit_unk_piece: ``<unk>`` rather than the characters that are unknown.
@@ -409,7 +409,7 @@ class SentencePieceProcessor(Older):
         return_type: Any = None,
         out_type: Any = None,
     ) -> Any:
-        """A long text, or a list of them, as `Encode` cuts it. ``chunk_len`` and threads change nothing."""
+        """A long text, or a list of them, as `Encode` cuts it; ``chunk_len`` changes nothing."""
         return_type = self._resolve_return_type(return_type, out_type)
         threads = self._threads(num_threads)
         if chunk_len is None or not isinstance(chunk_len, int) or chunk_len <= 0:
@@ -474,10 +474,7 @@ class SentencePieceProcessor(Older):
             input = []
         if not _is_sequence(input):
             input = [input]
-        if hasattr(input, "ndim"):
-            batch = input.ndim > 1
-        else:
-            batch = len(input) > 0 and _is_sequence(input[0])
+        batch = _is_batch(input)
         rows = list(input) if batch else [input]
         filled = [row for row in rows if _is_sequence(row) and len(row) > 0]
         of_pieces = bool(filled) and _is_pieces(filled[0])
@@ -490,14 +487,14 @@ class SentencePieceProcessor(Older):
     ) -> Any:
         vocabulary = self._vocabulary
         if of_pieces:
+            self._cut()
             pieces = [_piece(piece) for piece in row]
             texts = (piece.decode("utf-8", "surrogateescape") for piece in pieces)
             cut = decoded(vocabulary, [*zip(pieces, map(vocabulary.id, texts), strict=True)])
         else:
             ids = ids_of(row)
             vocabulary.check(ids)
-            if ids:
-                self._cut()
+            self._cut()
             cut = decoded(vocabulary, [(vocabulary.pieces[id_].encode(), id_) for id_ in ids])
         if kind is bytes or (kind is str and in_bytes):
             return cut.text
@@ -532,18 +529,12 @@ class SentencePieceProcessor(Older):
     def Normalize(self, input: Any, with_offsets: bool | None = None) -> Any:
         """A text, or a list of texts, as it is before it is cut.
 
-        With ``with_offsets`` pairs: the text, and for each character (of bytes: each byte) the one of the
-        original that it counts from, with the end behind the last.
+        With ``with_offsets`` pairs: the text, and for each character (of bytes: each byte) the one of
+        the original that it counts from, with the end behind the last.
         """
-        normalizing = self._normalizing()
-        return normalized(normalizing, input, bool(with_offsets))
-
-    def _normalizing(self) -> Normalizing:
-        return (
-            Normalizing(self._vocabulary.file.normalizer)
-            if self._cutter is None
-            else (self._cutter.normalizing)
-        )
+        if self._cutter is None and not with_offsets and not isinstance(input, list):
+            return type(text_of(input))()
+        return normalized(self._cut().normalizing, input, bool(with_offsets))
 
     # --- the vocabulary
 
@@ -750,6 +741,12 @@ def _is_sequence(value: Any) -> bool:
     return hasattr(value, "__len__") and not isinstance(value, (str, bytes))
 
 
+def _is_batch(rows: Any) -> bool:
+    if hasattr(rows, "ndim"):
+        return bool(rows.ndim > 1)
+    return len(rows) > 0 and _is_sequence(rows[0])
+
+
 def _is_pieces(row: Any) -> bool:
     return not hasattr(row, "dtype") and isinstance(row[0], (str, bytes))
 
@@ -778,4 +775,5 @@ def add_snake_case(cls: type) -> None:
             setattr(cls, snake, value)
 
 
+add_snake_case(Older)
 add_snake_case(SentencePieceProcessor)

@@ -46,15 +46,15 @@ class SentencePieceTrainer:
         """Learn a model by SentencePiece's flags, and write it.
 
         Args:
-            arg: all flags as one text, ``"--input=a.txt --model_prefix=m"``; keywords are not looked at then.
+            arg: all flags as one text, ``"--input=a.txt --model_prefix=m"``; then keywords do not count.
             logstream: nothing is logged.
             kwargs: flags by name; ``sentence_iterator`` (an iterator of ``str`` or ``bytes``) instead of
                 ``input``; ``model_writer`` (anything with ``write``) instead of ``model_prefix``;
                 ``normalizer`` (a `SentencePieceNormalizer`) instead of rules by name.
 
         Raises:
-            TrainerError: a flag that is unknown or not possible, files that are not there, a vocabulary that
-                is too large or too small; a RuntimeError and a ValueError at once.
+            TrainerError: a flag that is unknown or not possible, files that are not there, a vocabulary
+                that is too large or too small; a RuntimeError and a ValueError at once.
             UnsupportedFeature: ``pretokenizer``.
         """
         return SentencePieceTrainer._Train(arg=arg, **kwargs)
