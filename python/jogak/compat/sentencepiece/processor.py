@@ -53,7 +53,8 @@ class SentencePieceProcessor(Older):
         model_file: the name of a ``.model`` file.
         model_proto: the bytes of one, or a message with ``SerializeToString``.
         out_type, return_type: what `Encode` gives unless a call says otherwise: ``int`` (ids), ``str``
-            or ``bytes`` (pieces), ``"numpy"``, ``"offset_mapping"``, ``"proto"``, ``"serialized_proto"``.
+            or ``bytes`` (pieces), ``"numpy"``, ``"offset_mapping"``, ``"proto"`` or
+            ``"serialized_proto"``.
         add_bos, add_eos: put ``<s>`` before, ``</s>`` behind.
         reverse: the last piece first.
         emit_unk_piece: ``<unk>`` rather than the characters that are unknown.

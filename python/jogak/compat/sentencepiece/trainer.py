@@ -5,8 +5,6 @@ Rule: says only how flags and streams come in and what is raised; what a flag me
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 import tempfile
 from collections.abc import Iterator
@@ -69,13 +67,9 @@ _OBJECTS = {
 }
 
 
-def _written(value: Any) -> str:
-    """A value as the command line has it; lists with commas."""
-    if not isinstance(value, list):
-        return str(value)
-    row = io.StringIO()
-    csv.writer(row, lineterminator="").writerow([str(each) for each in value])
-    return row.getvalue()
+def _written(value: Any) -> str | list[str]:
+    """A value as the command line has it, or a list of them."""
+    return [str(each) for each in value] if isinstance(value, list) else str(value)
 
 
 def _train(command: str | None, options: dict[str, Any]) -> None:
