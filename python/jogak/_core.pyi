@@ -22,6 +22,7 @@ __all__ = [
     "count_sources",
     "named_charsmap",
     "parse_rule_tsv",
+    "pretokenize",
     "train_bpe",
     "train_unigram",
     "train_wordpiece",
