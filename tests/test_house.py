@@ -36,19 +36,28 @@ PYTHON_ARROWS: dict[str, set[str]] = {
     "resize": {"errors", "spec", "training"},
     "normalization": {"_core", "errors", "spec"},
     "ragged": {"_core", "errors"},
+    "peers": {"errors", "formats", "spec"},
     "tokenizer": {
         *("_core", "errors", "formats", "ragged", "resize", "spec", "threads"),
-        # Only inside functions: a tokenizer hands what it saw to what shows it.
+        # Only inside functions: a tokenizer hands what it saw to what shows it, and what it is to what
+        # knows other libraries.
         "explain",
+        "peers",
     },
     "learn": {
         *("_core", "counts", "errors", "explain", "progress", "resize", "spec", "threads"),
         *("tokenizer", "training"),
     },
+    # from file to file, with proof
+    "conversion": {"errors", "formats", "tokenizer"},
     # what others call their options
     "recipes": {
         *("counts", "errors", "formats", "learn", "normalization", "progress", "spec"),
         *("tokenizer", "training"),
+    },
+    # what others call all of it
+    "compat": {
+        *("errors", "formats", "normalization", "recipes", "spec", "threads", "tokenizer"),
     },
     # what shows
     "explain": {"errors", "spec"},

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from jogak._core import __version__
     from jogak.compression import compress
+    from jogak.conversion import Certificate, convert
     from jogak.counts import Counts, count
     from jogak.errors import (
         ConfigError,
@@ -26,13 +27,21 @@ if TYPE_CHECKING:
         EncodeError,
         FormatError,
         JogakError,
+        ParityError,
         SpecialTokenError,
         TrainingError,
         TrainingInterrupted,
         UnsupportedFeature,
     )
     from jogak.learn import train
-    from jogak.normalization import Normalized, compile_rules, normalize, read_rules, rules_of
+    from jogak.normalization import (
+        Normalized,
+        compile_rules,
+        normalize,
+        pretokenize,
+        read_rules,
+        rules_of,
+    )
     from jogak.ragged import Ragged
     from jogak.recipes import train_sentencepiece
     from jogak.spec import (
@@ -43,12 +52,17 @@ if TYPE_CHECKING:
         Charsmap,
         CollapseSpaces,
         Digits,
+        DrawBytes,
+        FixedLength,
+        HfNmt,
         Jamo,
         Lowercase,
         Marker,
         Metaspace,
         Named,
+        PrefixSpace,
         Prepend,
+        Punctuation,
         Replace,
         RuleSet,
         ScoredBPEModel,
@@ -61,6 +75,7 @@ if TYPE_CHECKING:
         UnigramModel,
         WordPiece,
         WordPieceModel,
+        named_scheme,
     )
     from jogak.tokenizer import Score, Segmentation, Tokenizer, load
     from jogak.training import TrainingLog, UnigramLog, WordPieceLog
@@ -70,6 +85,7 @@ __all__ = [
     "BPEModel",
     "BertNormalizer",
     "Casefold",
+    "Certificate",
     "Charsmap",
     "CollapseSpaces",
     "ConfigError",
@@ -77,6 +93,9 @@ __all__ = [
     "Counts",
     "DecodeError",
     "Digits",
+    "DrawBytes",
+    "FixedLength",
+    "HfNmt",
     "EncodeError",
     "FormatError",
     "Jamo",
@@ -85,8 +104,11 @@ __all__ = [
     "Marker",
     "Metaspace",
     "Named",
+    "PrefixSpace",
     "Normalized",
+    "ParityError",
     "Prepend",
+    "Punctuation",
     "Ragged",
     "Replace",
     "RuleSet",
@@ -113,9 +135,12 @@ __all__ = [
     "__version__",
     "compile_rules",
     "compress",
+    "convert",
     "count",
     "load",
+    "named_scheme",
     "normalize",
+    "pretokenize",
     "read_rules",
     "rules_of",
     "train",
@@ -126,6 +151,10 @@ __all__ = [
 _HOMES = {
     "_core": ("__version__",),
     "compression": ("compress",),
+    "conversion": (
+        "Certificate",
+        "convert",
+    ),
     "counts": (
         "Counts",
         "count",
@@ -137,6 +166,7 @@ _HOMES = {
         "EncodeError",
         "FormatError",
         "JogakError",
+        "ParityError",
         "SpecialTokenError",
         "TrainingError",
         "TrainingInterrupted",
@@ -146,6 +176,7 @@ _HOMES = {
         "Normalized",
         "compile_rules",
         "normalize",
+        "pretokenize",
         "read_rules",
         "rules_of",
     ),
@@ -158,12 +189,17 @@ _HOMES = {
         "Charsmap",
         "CollapseSpaces",
         "Digits",
+        "DrawBytes",
+        "FixedLength",
+        "HfNmt",
         "Jamo",
         "Lowercase",
         "Marker",
         "Metaspace",
         "Named",
+        "PrefixSpace",
         "Prepend",
+        "Punctuation",
         "Replace",
         "RuleSet",
         "ScoredBPEModel",
@@ -176,6 +212,7 @@ _HOMES = {
         "WordPiece",
         "WordPieceModel",
         "UnigramModel",
+        "named_scheme",
     ),
     "tokenizer": (
         "Score",

@@ -10,18 +10,37 @@ combination raises `ConfigError` here, not in training.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TypeAlias, get_args
 
 from jogak.errors import ConfigError
+from jogak.spec.added import AddedToken, SpecialPolicy
 from jogak.spec.bpe import BPE, BPEModel, Strategy, Ties
+from jogak.spec.checks import one_of
+from jogak.spec.decoders import (
+    DecodeByteFallback,
+    DecodeByteLevel,
+    DecodeCTC,
+    DecodeFuse,
+    DecodeMetaspace,
+    DecodeReplace,
+    DecoderStage,
+    DecodeStrip,
+    DecodeSuffix,
+    DecodeWordPiece,
+    decoder_stage_from_dict,
+)
+from jogak.spec.inputs import Padding, Template, TemplatePart, Truncation
 from jogak.spec.markers import Marker, MarkerKind
 from jogak.spec.normalizers import (
     BertNormalizer,
     Casefold,
     Charsmap,
     CollapseSpaces,
+    DrawBytes,
+    HfNmt,
     Jamo,
     Lowercase,
     Normalizer,
@@ -37,14 +56,19 @@ from jogak.spec.normalizers import (
 )
 from jogak.spec.pretokenizers import (
     Digits,
+    FixedLength,
+    Matches,
     Metaspace,
     Named,
+    PrefixSpace,
     Pretokenizer,
     PretokenizerLike,
+    Punctuation,
     Split,
     pretokenizer_from_dict,
     resolve_pretokenizer,
 )
+from jogak.spec.schemes import named_scheme
 from jogak.spec.scored_bpe import ScoredBPEModel
 from jogak.spec.unigram import Precision, UnigramModel
 from jogak.spec.unigram_config import SeedRule, Unigram
@@ -52,6 +76,7 @@ from jogak.spec.wordpiece import Criterion, WordPiece, WordPieceModel
 
 __all__ = [
     "BPE",
+    "AddedToken",
     "BPEModel",
     "BertNormalizer",
     "Casefold",
@@ -59,35 +84,58 @@ __all__ = [
     "CollapseSpaces",
     "Config",
     "Criterion",
+    "DecodeByteFallback",
+    "DecodeByteLevel",
+    "DecodeCTC",
+    "DecodeFuse",
+    "DecodeMetaspace",
+    "DecodeReplace",
+    "DecodeStrip",
+    "DecodeSuffix",
+    "DecodeWordPiece",
+    "DecoderStage",
     "Digits",
+    "DrawBytes",
+    "FixedLength",
+    "HfNmt",
     "Jamo",
     "Lowercase",
     "Marker",
     "MarkerKind",
+    "Matches",
     "Metaspace",
     "Model",
     "Named",
     "Normalizer",
     "NormalizerLike",
+    "Padding",
     "Precision",
+    "PrefixSpace",
     "Prepend",
     "Pretokenizer",
     "PretokenizerLike",
+    "Punctuation",
     "Replace",
     "RuleSet",
     "ScoredBPEModel",
     "SeedRule",
     "Spec",
+    "SpecialPolicy",
     "Split",
     "Strategy",
     "Strip",
     "StripMarks",
+    "Template",
+    "TemplatePart",
     "Ties",
+    "Truncation",
     "UnicodeForm",
     "Unigram",
     "UnigramModel",
     "WordPiece",
     "WordPieceModel",
+    "decoder_stage_from_dict",
+    "named_scheme",
     "normalizer_from_dict",
     "pretokenizer_from_dict",
     "resolve_normalizer",
@@ -111,14 +159,28 @@ class Spec:
             The model never makes them; see `Tokenizer.encode` for how text that looks like them is
             treated.
         normalizer: how text is rewritten before it is cut, first stage first.
+        added_tokens: tokens that are looked for in texts before they are cut: rules for some of the
+            ``special_tokens``, and tokens that are found whatever the policy.
+        special_policy: what to do with the texts of special tokens, unless a call says otherwise.
+        decoder: how ids become text again; None for the way that the markers tell.
+        template: what stands around texts in a model's input (`Tokenizer.encoding`).
+        truncation: how long inputs are cut to be; None for as they are.
+        padding: how inputs are filled up; None for not at all.
     """
 
     model: Model
     pretokenizer: tuple[Pretokenizer, ...]
     special_tokens: Mapping[str, int] = field(default_factory=dict)
     normalizer: tuple[Normalizer, ...] = ()
+    added_tokens: tuple[AddedToken, ...] = ()
+    special_policy: SpecialPolicy = "text"
+    decoder: tuple[DecoderStage, ...] | None = None
+    template: Template = field(default_factory=Template)
+    truncation: Truncation | None = None
+    padding: Padding | None = None
 
     def __post_init__(self) -> None:
+        one_of("special_policy", self.special_policy, get_args(SpecialPolicy))
         for text, id_ in self.special_tokens.items():
             size = len(self.model.pieces)
             if not 0 <= id_ < size or self.model.pieces[id_] != text:
@@ -127,3 +189,31 @@ class Spec:
                     f"special token {text!r} says id {id_}, where the piece is {found!r}; "
                     "the two must agree"
                 )
+        if self.added_tokens:
+            self._check_added_tokens()
+        for id_ in self.template.ids:
+            if id_ >= len(self.model.pieces) or self.model.pieces[id_] is None:
+                raise ConfigError(f"the template has the id {id_}, which is no piece")
+
+    def __repr__(self) -> str:
+        """Short: what is as nobody asked for is left out, and what is long is counted."""
+        parts = []
+        for one in dataclasses.fields(self):
+            value = getattr(self, one.name)
+            if value in ((), {}, None, "text") or (one.name == "template" and value == Template()):
+                continue
+            said = repr(value)
+            many = isinstance(value, (tuple, Mapping)) and len(said) > 60
+            parts.append(f"{one.name}={f'<{len(value)} of them>' if many else said}")
+        return f"Spec({', '.join(parts)})"
+
+    def _check_added_tokens(self) -> None:
+        texts = {token.text for token in self.added_tokens}
+        if len(texts) != len(self.added_tokens):
+            seen: set[str] = set()
+            for token in self.added_tokens:
+                if token.text in seen:
+                    raise ConfigError(f"the added token {token.text!r} stands twice; expected once")
+                seen.add(token.text)
+        if missing := texts - set(self.model.pieces):
+            raise ConfigError(f"the added token {min(missing)!r} is not among the pieces; add it")

@@ -3,8 +3,8 @@
 ::
 
     {"format":"jogak",
-    "version":2,
-    "spec":{...},           what the tokenizer is: model, normalizer, pretokenizer, special_tokens
+    "version":3,
+    "spec":{...},           what the tokenizer is: model, normalizer, pretokenizer, special_tokens, ...
     "training":{...},       how it was trained, or null
     "probes":[...]}         texts with their ids, replayed when the file is loaded
 
@@ -32,9 +32,15 @@ from jogak.formats.family import Format, Loaded, Peek, Probe
 from jogak.formats.files import PathLike, read_bytes, write_atomically
 from jogak.formats.native.models import model_from_node, model_to_dict
 from jogak.spec import (
+    AddedToken,
+    DecoderStage,
     Normalizer,
+    Padding,
     Pretokenizer,
     Spec,
+    Template,
+    Truncation,
+    decoder_stage_from_dict,
     normalizer_from_dict,
     pretokenizer_from_dict,
     resolve_normalizer,
@@ -45,7 +51,7 @@ from jogak.training import Log, log_from_dict
 __all__ = ["VERSION", "dumps", "read", "spec_from_dict", "spec_to_dict", "write"]
 
 #: The newest version of the format: the one that is written.
-VERSION = 2
+VERSION = 3
 #: What configs of BPE have since version 2.
 _LATER_BPE: Mapping[str, Any] = {
     "by_scores": False,
@@ -62,6 +68,14 @@ _OPTIONS_OF_STAGE = {
     "digits": ("group",),
     "regex": ("pattern", "matches"),
     "metaspace": ("prepend", "only_missing", "suffix", "split", "escape"),
+}
+_FLAGS_OF_STAGES = ("only_missing", "suffix", "split", "escape", "invert", "regex")
+#: What they have since version 3.
+_LATER_OPTIONS_OF_STAGE = {
+    "digits": ("version",),
+    "regex": ("invert", "regex"),
+    "metaspace": ("mark",),
+    "fixed": ("length",),
 }
 
 
@@ -108,7 +122,7 @@ def dumps(spec: Spec, training: Log | None = None, probes: Iterable[Probe] = ())
     >>> data = dumps(Spec(model=model, pretokenizer=resolve_pretokenizer("none")))
     >>> print(data.decode()[:50])
     {"format":"jogak",
-    "version":2,
+    "version":3,
     "spec":{
     "model":{
     >>> read(data).spec.model.merges
@@ -198,6 +212,12 @@ def spec_to_dict(spec: Spec) -> dict[str, Any]:
         "normalizer": [stage.to_dict() for stage in spec.normalizer],
         "pretokenizer": [stage.to_dict() for stage in spec.pretokenizer],
         "special_tokens": dict(spec.special_tokens),
+        "added_tokens": [token.to_dict() for token in spec.added_tokens],
+        "special_policy": spec.special_policy,
+        "decoder": None if spec.decoder is None else [stage.to_dict() for stage in spec.decoder],
+        "template": spec.template.to_dict(),
+        "truncation": None if spec.truncation is None else spec.truncation.to_dict(),
+        "padding": None if spec.padding is None else spec.padding.to_dict(),
     }
 
 
@@ -225,26 +245,75 @@ def spec_from_dict(
     return _spec(Node(data, place, file))
 
 
+#: What specs have since a version.
+_LATER = {
+    2: ("normalizer",),
+    3: ("added_tokens", "special_policy", "decoder", "template", "truncation", "padding"),
+}
+
+
 def _spec(node: Node, version: int = VERSION) -> Spec:
-    names = ("model", "pretokenizer", "special_tokens")
-    if version == 1:
-        # It knew no normalizers, and metaspace had no options.
-        (model_node, stages_node, special_node), rule_nodes = node.fields(*names), []
-    else:
-        model_node, stages_node, special_node, rules_node = node.fields(*names, "normalizer")
-        rule_nodes = rules_node.items()
-    model = model_from_node(model_node, special_node)
-    stages = [_stage(stage, version) for stage in stages_node.items()]
-    with stages_node.blamed():
+    names = ["model", "pretokenizer", "special_tokens"]
+    names += (name for since, later in _LATER.items() if since <= version for name in later)
+    nodes = dict(zip(names, node.fields(*names), strict=True))
+    model = model_from_node(nodes["model"], nodes["special_tokens"])
+    # Version 1: metaspace had no options.
+    stages = [_stage(stage, version) for stage in nodes["pretokenizer"].items()]
+    with nodes["pretokenizer"].blamed():
         pretokenizer = resolve_pretokenizer(stages)
-    special_tokens = _special_tokens(special_node, model.pieces)
+    options: dict[str, Any] = {}
+    if version >= 2:
+        rules = [_rule(rule) for rule in nodes["normalizer"].items()]
+        options["normalizer"] = resolve_normalizer(rules)
+    if version >= 3:
+        options |= _inputs(nodes)
+    special_tokens = _special_tokens(nodes["special_tokens"], model.pieces)
     with node.blamed():
         return Spec(
-            model=model,
-            pretokenizer=pretokenizer,
-            special_tokens=special_tokens,
-            normalizer=resolve_normalizer([_rule(rule) for rule in rule_nodes]),
+            model=model, pretokenizer=pretokenizer, special_tokens=special_tokens, **options
         )
+
+
+def _inputs(nodes: Mapping[str, Node]) -> dict[str, Any]:
+    """What stands around the model: tokens found in texts, the way back, inputs."""
+    decoder, template = nodes["decoder"], nodes["template"]
+    options: dict[str, Any] = {"special_policy": nodes["special_policy"].text()}
+    options["added_tokens"] = tuple(map(_added_token, nodes["added_tokens"].items()))
+    if decoder.value is not None:
+        options["decoder"] = tuple(map(_decoder_stage, decoder.items()))
+    for name, kind in (("template", Template), ("truncation", Truncation), ("padding", Padding)):
+        node = nodes[name]
+        if node.value is None and node is not template:
+            continue
+        if not isinstance(node.value, dict):
+            raise node.expected("an object")
+        with node.blamed():
+            options[name] = kind.from_dict(node.value)
+        node.fields(*options[name].to_dict())
+        # A template has lists of objects, whose own fields may not be left to chance either.
+        if options[name].to_dict() != node.value:
+            raise node.expected("every part with a what and a type_id")
+    return options
+
+
+def _added_token(node: Node) -> AddedToken:
+    if not isinstance(node.value, dict):
+        raise node.expected("an object")
+    node.field("text").text()
+    with node.blamed():
+        token = AddedToken.from_dict(node.value)
+    node.fields(*token.to_dict())
+    return token
+
+
+def _decoder_stage(node: Node) -> DecoderStage:
+    if not isinstance(node.value, dict):
+        raise node.expected("an object with a type")
+    node.field("type").text()
+    with node.blamed():
+        stage = decoder_stage_from_dict(node.value)
+    node.fields(*stage.to_dict())
+    return stage
 
 
 def _rule(node: Node) -> Normalizer:
@@ -260,12 +329,19 @@ def _rule(node: Node) -> Normalizer:
 
 def _stage(node: Node, version: int) -> Pretokenizer:
     kind = node.field("type").text()
-    options = _OPTIONS_OF_STAGE.get(kind, ())
+    options: tuple[str, ...] = _OPTIONS_OF_STAGE.get(kind, ())
+    if version >= 3:
+        options += _LATER_OPTIONS_OF_STAGE.get(kind, ())
+        # "punctuation" by itself, and with options.
+        if kind == "punctuation" and len(node.value) > 1:
+            options = ("matches", "version")
     _, *nodes = node.fields("type", *(() if (kind, version) == ("metaspace", 1) else options))
     for option, option_node in zip(options, nodes, strict=False):
-        if kind == "digits":
-            option_node.integer(1, 3)
-        elif kind == "metaspace" and option != "prepend":
+        if option == "group" and version >= 3 and option_node.value is None:
+            continue
+        if option in ("group", "length"):
+            option_node.integer(1, 3 if option == "group" else 2**31 - 1)
+        elif option in _FLAGS_OF_STAGES:
             option_node.flag()
         else:
             option_node.text()

@@ -1,0 +1,69 @@
+"""Tokens that are found in texts before anything is cut, and what to do with special ones."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from jogak.errors import ConfigError
+from jogak.spec.checks import flag
+
+__all__ = ["AddedToken", "SpecialPolicy"]
+
+#: What to do with the texts of special tokens: read them as text, make them tokens, refuse them.
+SpecialPolicy: TypeAlias = Literal["text", "parse", "error"]
+
+
+@dataclass(frozen=True)
+class AddedToken:
+    """A token that is looked for in texts before they are cut, and the rules of looking.
+
+    It is for one of ``special_tokens`` that wants other rules than "wherever it stands", or for a token
+    that is found in every text, whatever the policy: a user-defined symbol, an added word. Of tokens
+    that overlap, the one that begins first is taken, and of those the longest.
+
+    Args:
+        text: the text of the token, as it stands among the model's pieces.
+        single_word: only where no letter, digit, mark or underscore stands right before or behind it.
+        lstrip: white space before it belongs to it.
+        rstrip: white space behind it belongs to it.
+        normalized: look for it (normalized itself) in the normalized text, rather than in the text as it
+            comes. Those that are looked for in the text as it comes are found first.
+        in_model: the model knows the piece too, and may make it of text that is not found by the rules.
+
+    >>> AddedToken("<mask>", lstrip=True).to_dict()["lstrip"]
+    True
+    """
+
+    text: str
+    single_word: bool = False
+    lstrip: bool = False
+    rstrip: bool = False
+    normalized: bool = False
+    in_model: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.text, str) or not self.text:
+            raise ConfigError(
+                f"AddedToken.text is {self.text!r}; expected a text that is not empty"
+            )
+        for option in ("single_word", "lstrip", "rstrip", "normalized", "in_model"):
+            flag(f"AddedToken.{option}", getattr(self, option))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The token as plain data, as files hold it."""
+        return dataclasses.asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> AddedToken:
+        """The way back from `to_dict`.
+
+        Raises:
+            ConfigError: an unknown or missing option, or an impossible value.
+        """
+        try:
+            return cls(**data)
+        except TypeError as error:
+            raise ConfigError(f"AddedToken: {error}") from None

@@ -1,0 +1,229 @@
+"""How ids become text again, where a file says so: stages that rewrite a list of token texts.
+
+A tokenizer that was trained here needs none of these: its markers tell the way back. Hugging Face's
+files have a list of such stages. The texts of all tokens go through the first stage, what comes out
+through the next, and at the end all texts are joined. With no stage at all they are joined with spaces.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
+
+from jogak.errors import ConfigError
+from jogak.spec.checks import flag, one_of
+
+__all__ = [
+    "DecodeByteFallback",
+    "DecodeByteLevel",
+    "DecodeCTC",
+    "DecodeFuse",
+    "DecodeMetaspace",
+    "DecodeReplace",
+    "DecodeStrip",
+    "DecodeSuffix",
+    "DecodeWordPiece",
+    "DecoderStage",
+    "decoder_stage_from_dict",
+]
+
+
+class _Stage:
+    """What all stages share: plain data, for files and for the core."""
+
+    type: ClassVar[str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The stage as plain data, as files and the core have it."""
+        # Every stage is a dataclass, which this base cannot say.
+        return {"type": self.type, **dataclasses.asdict(self)}  # type: ignore[call-overload]
+
+
+@dataclass(frozen=True)
+class DecodeByteLevel(_Stage):
+    """GPT-2's printable characters back to bytes, over all tokens; what is no UTF-8 becomes U+FFFD.
+
+    A token with a character that stands for no byte is taken as it is written.
+    """
+
+    type: ClassVar[str] = "byte-level"
+
+
+@dataclass(frozen=True)
+class DecodeByteFallback(_Stage):
+    """Runs of ``<0x..>`` tokens as the text of their bytes; U+FFFD for each if they are no UTF-8."""
+
+    type: ClassVar[str] = "byte-fallback"
+
+
+@dataclass(frozen=True)
+class DecodeFuse(_Stage):
+    """All texts as one."""
+
+    type: ClassVar[str] = "fuse"
+
+
+@dataclass(frozen=True)
+class DecodeWordPiece(_Stage):
+    """The prefix off, a space before tokens without it; the first token as it is, less its spaces.
+
+    Args:
+        prefix: what tokens begin with that go on a word.
+        cleanup: take the space away before ``. , ? !``, ``n't``, ``'s`` and the like.
+    """
+
+    type: ClassVar[str] = "wordpiece"
+
+    prefix: str = "##"
+    cleanup: bool = True
+
+    def __post_init__(self) -> None:
+        _text("DecodeWordPiece.prefix", self.prefix)
+        flag("DecodeWordPiece.cleanup", self.cleanup)
+
+
+@dataclass(frozen=True)
+class DecodeMetaspace(_Stage):
+    """The replacement as a space; the one that begins the first token as nothing.
+
+    Args:
+        replacement: the character that stands for a space.
+        prepend: ``"never"`` keeps the space of the first token.
+        split: no meaning in decoding; files have it.
+    """
+
+    type: ClassVar[str] = "metaspace"
+
+    replacement: str = "▁"
+    prepend: Literal["first", "always", "never"] = "always"
+    split: bool = True
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.replacement, str) or len(self.replacement) != 1:
+            raise ConfigError(
+                f"DecodeMetaspace.replacement is {self.replacement!r}; expected one character"
+            )
+        one_of("DecodeMetaspace.prepend", self.prepend, ("first", "always", "never"))
+        flag("DecodeMetaspace.split", self.split)
+
+
+@dataclass(frozen=True)
+class DecodeSuffix(_Stage):
+    """The suffix as a space, as nothing in the last token."""
+
+    type: ClassVar[str] = "suffix"
+
+    suffix: str = "</w>"
+
+    def __post_init__(self) -> None:
+        _text("DecodeSuffix.suffix", self.suffix)
+
+
+@dataclass(frozen=True)
+class DecodeReplace(_Stage):
+    """Every match in every text replaced.
+
+    Args:
+        pattern: a text, or a regular expression.
+        replacement: what comes in its place, as it stands.
+        regex: whether ``pattern`` is a regular expression.
+    """
+
+    type: ClassVar[str] = "replace"
+
+    pattern: str
+    replacement: str
+    regex: bool = False
+
+    def __post_init__(self) -> None:
+        _text("DecodeReplace.pattern", self.pattern)
+        _text("DecodeReplace.replacement", self.replacement)
+        flag("DecodeReplace.regex", self.regex)
+
+
+@dataclass(frozen=True)
+class DecodeStrip(_Stage):
+    """A character off the ends of every text.
+
+    Args:
+        content: the character.
+        start: at most so many at the beginning.
+        stop: at most so many at the end.
+    """
+
+    type: ClassVar[str] = "strip"
+
+    content: str = " "
+    start: int = 0
+    stop: int = 0
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.content, str) or len(self.content) != 1:
+            raise ConfigError(f"DecodeStrip.content is {self.content!r}; expected one character")
+        for option in ("start", "stop"):
+            value = getattr(self, option)
+            if type(value) is not int or value < 0:
+                raise ConfigError(f"DecodeStrip.{option} is {value!r}; expected 0 or more")
+
+
+@dataclass(frozen=True)
+class DecodeCTC(_Stage):
+    """Equal neighbours once, padding dropped (Graves et al. 2006).
+
+    Args:
+        pad_token: the blank.
+        word_delimiter_token: what stands for a space.
+        cleanup: as in `DecodeWordPiece`, and the delimiter as a space.
+    """
+
+    type: ClassVar[str] = "ctc"
+
+    pad_token: str = "<pad>"
+    word_delimiter_token: str = "|"
+    cleanup: bool = True
+
+    def __post_init__(self) -> None:
+        _text("DecodeCTC.pad_token", self.pad_token)
+        _text("DecodeCTC.word_delimiter_token", self.word_delimiter_token)
+        flag("DecodeCTC.cleanup", self.cleanup)
+
+
+DecoderStage: TypeAlias = (
+    DecodeByteLevel
+    | DecodeByteFallback
+    | DecodeFuse
+    | DecodeWordPiece
+    | DecodeMetaspace
+    | DecodeSuffix
+    | DecodeReplace
+    | DecodeStrip
+    | DecodeCTC
+)
+
+_KINDS: dict[str, type[DecoderStage]] = {kind.type: kind for kind in get_args(DecoderStage)}
+
+
+def _text(option: str, value: object) -> None:
+    if not isinstance(value, str):
+        raise ConfigError(f"{option} is {value!r}; expected a text")
+
+
+def decoder_stage_from_dict(data: Mapping[str, Any]) -> DecoderStage:
+    """The way back from ``to_dict``.
+
+    Raises:
+        ConfigError: an unknown type, a missing or superfluous option, or an impossible value.
+
+    >>> decoder_stage_from_dict({"type": "strip", "content": " ", "start": 1, "stop": 0})
+    DecodeStrip(content=' ', start=1, stop=0)
+    """
+    options = dict(data)
+    kind = options.pop("type", None)
+    if not isinstance(kind, str) or kind not in _KINDS:
+        raise ConfigError(f"decoder stage {kind!r} is not known; expected one of {[*_KINDS]}")
+    try:
+        return _KINDS[kind](**options)
+    except TypeError as error:
+        raise ConfigError(f"decoder stage {kind!r}: {error}") from None
