@@ -12,10 +12,10 @@ use crate::tokenizer::{Draw, PyTokenizer, backed, in_text, request};
 
 /// A part of a template: a text ("A", "B") or ids; and its type id.
 #[derive(FromPyObject)]
-struct PySlot(What, u32);
+pub(crate) struct PySlot(What, u32);
 
 #[derive(FromPyObject)]
-enum What {
+pub(crate) enum What {
     Text(String),
     Ids(Vec<u32>),
 }
@@ -23,10 +23,10 @@ enum What {
 /// `(slots, truncation, padding, overflow)`; truncation is `(max_length, stride, side, strategy)`, padding
 /// `(id, type_id, side, length, multiple_of)`.
 #[derive(FromPyObject)]
-struct PyForm(Vec<PySlot>, Option<PyTruncation>, Option<PyPadding>, bool);
+pub(crate) struct PyForm(Vec<PySlot>, Option<PyTruncation>, Option<PyPadding>, bool);
 
-type PyTruncation = (usize, usize, String, String);
-type PyPadding = (u32, u32, String, Option<usize>, Option<usize>);
+pub(crate) type PyTruncation = (usize, usize, String, String);
+pub(crate) type PyPadding = (u32, u32, String, Option<usize>, Option<usize>);
 
 impl From<PyForm> for Form {
     fn from(PyForm(slots, truncation, padding, overflow): PyForm) -> Self {
