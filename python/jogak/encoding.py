@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from jogak.errors import ConfigError
 from jogak.ragged import Ragged
@@ -16,9 +16,11 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from jogak._core import Columns
+    from jogak._core import _Columns
 
 __all__ = ["Encoding", "EncodingBatch"]
+
+_Number = TypeVar("_Number", bound="np.generic")
 
 #: Field of an `Encoding` -> column of the core, which of them there are only with spans.
 _FIELDS = {
@@ -107,9 +109,7 @@ class Encoding:
         pad, pieces = self._pad_token, self._pieces
         return [
             (pieces[id_] or "") if attended or pad is None else pad
-            for id_, attended in zip(
-                self.ids.tolist(), self.attention_mask.tolist(), strict=True
-            )
+            for id_, attended in zip(self.ids.tolist(), self.attention_mask.tolist(), strict=True)
         ]
 
     # --- look-ups: from characters and bytes to tokens
@@ -195,8 +195,11 @@ class Encoding:
 
     def _of(self, sequence: int) -> NDArray[np.bool_]:
         if sequence not in (0, 1):
-            raise ConfigError(f"sequence is {sequence!r}; expected 0 or 1: the first or second text")
-        return self.sequence_ids == sequence
+            raise ConfigError(
+                f"sequence is {sequence!r}; expected 0 or 1: the first or second text"
+            )
+        found: NDArray[np.bool_] = self.sequence_ids == sequence
+        return found
 
     # --- as data
 
@@ -262,7 +265,7 @@ class EncodingBatch:
 
     def __init__(
         self,
-        columns: Columns,
+        columns: _Columns,
         pieces: Sequence[str | None],
         pad_token: str | None,
         *,
@@ -351,7 +354,7 @@ class EncodingBatch:
         """1 for what was put in, ``uint8[m, length]``; see `input_ids`."""
         return self._rectangle(self._columns["special"])
 
-    def _rectangle(self, column: Any) -> Any:
+    def _rectangle(self, column: NDArray[_Number]) -> NDArray[_Number]:
         import numpy as np
 
         offsets = self._columns["offsets"]
@@ -365,7 +368,8 @@ class EncodingBatch:
             )
         if len(self._rows) == len(offsets) - 1:
             return column.reshape(len(self), width)
-        return column[starts[:, None] + np.arange(width)]
+        rectangle: NDArray[_Number] = column[starts[:, None] + np.arange(width)]
+        return rectangle
 
     def parts(self) -> EncodingBatch:
         """The same batch with every part that truncation cut off as an input of its own."""
@@ -405,6 +409,6 @@ class EncodingBatch:
 
 
 def _restored_batch(
-    columns: Columns, pieces: Any, pad_token: str | None, unfolded: bool
+    columns: _Columns, pieces: Any, pad_token: str | None, unfolded: bool
 ) -> EncodingBatch:
     return EncodingBatch(columns, pieces, pad_token, unfolded=unfolded)

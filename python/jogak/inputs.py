@@ -1,6 +1,6 @@
-"""What goes around the ids of texts, and how long they are: options, read from calls and from the `Spec`.
+"""What goes around the ids of texts, and how long they are: options, from calls and from the `Spec`.
 
-Rule: says what is to be done, and has the core do it (`crates/jogak/src/inputs.rs`); holds no ids itself.
+Rule: says what is to be done, and has the core do it (`crates/jogak/src/inputs.rs`).
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ __all__ = ["PaddingLike", "TruncationLike", "around", "around_array", "around_ba
 
 #: A length, all options, False for none, None (and True) for those of the `Spec`.
 TruncationLike: TypeAlias = Truncation | int | bool | None
-#: A length, all options, True or ``"longest"`` for as long as the longest, False for none, None for those
-#: of the `Spec`.
+#: A length, all options, True or ``"longest"`` for as long as the longest, False for none, None for
+#: those of the `Spec`.
 PaddingLike: TypeAlias = Padding | int | bool | Literal["longest"] | None
 
 #: What tokens that fill are called. They are looked for where nobody says which one it is.
@@ -70,7 +70,7 @@ def _padding(spec: Spec, given: object) -> Padding | None:
         return changed
     for token in PAD_TOKENS:
         if token in spec.special_tokens:
-            return Padding(token, spec.special_tokens[token], length=length)  # type: ignore[arg-type]
+            return Padding(token, spec.special_tokens[token], length=length)
     raise ConfigError(
         "no special token is known to fill inputs up; say which: "
         f"padding=jogak.Padding(token='<pad>', id=0, length={length})"
@@ -99,24 +99,16 @@ def _form(
 ) -> _Form:
     """All that makes inputs of ids, as the core takes it."""
     parts = template.pair if pair else template.single
-    slots = [
+    slots: list[tuple[str | tuple[int, ...], int]] = [
         (part.what, part.type_id)
         for part in parts
         if add_special_tokens or isinstance(part.what, str)
     ]
-    cut = truncation and (
-        truncation.max_length,
-        truncation.stride,
-        truncation.side,
-        truncation.strategy,
-    )
-    fill = padding and (
-        padding.id,
-        padding.type_id,
-        padding.side,
-        padding.length,
-        padding.multiple_of,
-    )
+    cut = fill = None
+    if (t := truncation) is not None:
+        cut = (t.max_length, t.stride, t.side, t.strategy)
+    if (p := padding) is not None:
+        fill = (p.id, p.type_id, p.side, p.length, p.multiple_of)
     return slots, cut, fill, overflow
 
 
@@ -144,18 +136,14 @@ def make_inputs(
     core: _core.Tokenizer,
     spec: Spec,
     texts: Iterable[str] | Iterable[tuple[str, str]],
-    *,
-    add_special_tokens: bool,
-    truncation: TruncationLike,
-    padding: PaddingLike,
-    overflow: bool,
-    spans: bool,
+    options: tuple[bool, TruncationLike, PaddingLike, bool, bool],
     special: str,
     threads: int,
     strategy: str | None,
     draw: tuple[str, float, int] | None,
 ) -> EncodingBatch:
     """The inputs of texts or pairs of texts. See `jogak.Tokenizer.encoding_batch`."""
+    add_special_tokens, truncation, padding, overflow, spans = options
     firsts, seconds = _split(texts)
     fill = _padding(spec, padding)
     cut = _truncation(spec, truncation)

@@ -12,7 +12,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from jogak import _core
+from jogak import _core, inputs
 from jogak.errors import ConfigError, DecodeError, FormatError, JogakError
 from jogak.ragged import Ragged
 from jogak.spec import BPEModel, Charsmap, RuleSet, Spec, Strategy, UnigramModel
@@ -24,7 +24,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from jogak.encoding import Encoding, EncodingBatch
     from jogak.explain.data import EncodingTrace
+    from jogak.inputs import PaddingLike, TruncationLike
+    from jogak.streaming import DecodeStream
     from jogak.training import Log
 
 __all__ = ["Score", "Segmentation", "Tokenizer", "load"]
@@ -86,6 +89,7 @@ class Tokenizer:
             [stage.to_dict() for stage in spec.pretokenizer],
             list(spec.special_tokens.items()),
             [stage.to_core() for stage in spec.normalizer],
+            None if spec.decoder is None else [stage.to_dict() for stage in spec.decoder],
         )
 
     # --- run
@@ -94,6 +98,7 @@ class Tokenizer:
         self,
         text: str,
         *,
+        add_special_tokens: bool = False,
         dropout: float = 0.0,
         alpha: float | None = None,
         seed: int | None = None,
@@ -104,6 +109,7 @@ class Tokenizer:
 
         Args:
             text: any text.
+            add_special_tokens: put the ids of the template around (``[CLS]`` and the like).
             dropout: BPE-dropout (Provilkov et al. 2020): the probability, 0 to 1, with which each
                 merge is skipped.
             alpha: draw a way to cut the text rather than taking the best one (Unigram; Kudo 2018): one
@@ -126,12 +132,14 @@ class Tokenizer:
         [5, 2, 4]
         """
         draw = self._draw(dropout, alpha, seed, strategy)
-        return self._core.encode(text, special, strategy, draw)
+        ids = self._core.encode(text, special, strategy, draw)
+        return inputs.around(self._spec.template, ids) if add_special_tokens else ids
 
     def encode_array(
         self,
         text: str,
         *,
+        add_special_tokens: bool = False,
         dropout: float = 0.0,
         alpha: float | None = None,
         seed: int | None = None,
@@ -139,15 +147,16 @@ class Tokenizer:
         special: Special = "text",
     ) -> NDArray[np.uint32]:
         """A text -> its ids as a numpy array, without a Python object per id. See `encode`."""
-        return self._core.encode_array(
-            text, special, strategy, self._draw(dropout, alpha, seed, strategy)
-        )
+        draw = self._draw(dropout, alpha, seed, strategy)
+        ids = self._core.encode_array(text, special, strategy, draw)
+        return inputs.around_array(self._spec.template, ids) if add_special_tokens else ids
 
     def encode_batch(
         self,
         texts: Iterable[str],
         *,
         num_threads: int | None = None,
+        add_special_tokens: bool = False,
         dropout: float = 0.0,
         alpha: float | None = None,
         seed: int | None = None,
@@ -160,8 +169,9 @@ class Tokenizer:
             texts: the texts.
             num_threads: at most this many threads; None asks ``JOGAK_NUM_THREADS``, then takes all
                 cores.
-            dropout, alpha, seed, strategy, special: as in `encode`; where something is drawn, each
-                text has its own stream of random numbers, made from the seed and the text's number.
+            add_special_tokens, dropout, alpha, seed, strategy, special: as in `encode`; where something
+                is drawn, each text has its own stream of random numbers, made from the seed and the
+                text's number.
 
         Raises:
             EncodeError, SpecialTokenError, ConfigError: as in `encode`.
@@ -175,7 +185,107 @@ class Tokenizer:
             raise ConfigError("encode_batch takes a list of texts; for one text call encode(text)")
         threads = resolve_threads(num_threads)
         draw = self._draw(dropout, alpha, seed, strategy)
-        return Ragged(*self._core.encode_batch(list(texts), special, threads, strategy, draw))
+        ids, offsets = self._core.encode_batch(list(texts), special, threads, strategy, draw)
+        if add_special_tokens:
+            ids, offsets = inputs.around_batch(self._spec.template, ids, offsets)
+        return Ragged(ids, offsets)
+
+    def encoding(
+        self,
+        text: str,
+        pair: str | None = None,
+        *,
+        add_special_tokens: bool = True,
+        truncation: TruncationLike = None,
+        padding: PaddingLike = None,
+        overflow: bool = True,
+        spans: bool = True,
+        dropout: float = 0.0,
+        alpha: float | None = None,
+        seed: int | None = None,
+        strategy: Strategy | None = None,
+        special: Special | None = None,
+    ) -> Encoding:
+        """A text, or two, as the input of a model: ids with spans, words and masks.
+
+        Args:
+            text: any text.
+            pair: a second one.
+            add_special_tokens: put the template of the spec around (``[CLS]`` and the like).
+            truncation: the most ids there may be, or a `Truncation` with all options; None for that of
+                the spec, False for none.
+            padding: fill up to so many ids, or a `Padding` with all options; True or ``"longest"`` in
+                batches for as many as the longest input has; None for that of the spec, False for none.
+            overflow: keep the parts that truncation cuts off.
+            spans: note what each id stands for. Without, it is faster.
+            dropout, alpha, seed, strategy: as in `encode`.
+            special: as in `encode`; None for the policy of the spec.
+
+        Raises:
+            EncodeError: as in `encode`; truncation would leave nothing of a text; the parts of two
+                texts, combined each with each, are too many.
+            ConfigError: an option has an impossible value, such as a length that the template alone
+                passes.
+
+        >>> import jogak
+        >>> tok = jogak.train({"hug": 10, "pug": 5}, jogak.BPE(num_merges=2, marker="none"))
+        >>> enc = tok.encoding("hug pug", truncation=2)
+        >>> enc.tokens, [part.tokens for part in enc.overflowing]
+        (['hug', 'p'], [['ug']])
+        """
+        texts: Any = [text] if pair is None else [(text, pair)]
+        options = (add_special_tokens, truncation, padding, overflow, spans, special)
+        return self._inputs(
+            texts, 1, options, self._draw(dropout, alpha, seed, strategy), strategy
+        )[0]
+
+    def encoding_batch(
+        self,
+        texts: Iterable[str] | Iterable[tuple[str, str]],
+        *,
+        num_threads: int | None = None,
+        add_special_tokens: bool = True,
+        truncation: TruncationLike = None,
+        padding: PaddingLike = None,
+        overflow: bool = True,
+        spans: bool = True,
+        dropout: float = 0.0,
+        alpha: float | None = None,
+        seed: int | None = None,
+        strategy: Strategy | None = None,
+        special: Special | None = None,
+    ) -> EncodingBatch:
+        """Many texts, or pairs of texts, as inputs of a model, on all cores. See `encoding`.
+
+        Args:
+            texts: texts, or pairs of texts.
+            num_threads: as in `encode_batch`.
+            add_special_tokens, truncation, padding, overflow, spans: as in `encoding`.
+            dropout, alpha, seed, strategy, special: as in `encode_batch`.
+
+        >>> import jogak
+        >>> config = jogak.BPE(num_merges=2, marker="none")
+        >>> tok = jogak.train({"hug": 10, "pug": 5}, config, special_tokens=["<pad>"])
+        >>> tok.encoding_batch(["hug", "hug pug"], padding=4).attention_mask.tolist()
+        [[1, 0, 0, 0], [1, 1, 1, 0]]
+        """
+        threads = resolve_threads(num_threads)
+        options = (add_special_tokens, truncation, padding, overflow, spans, special)
+        draw = self._draw(dropout, alpha, seed, strategy)
+        return self._inputs(texts, threads, options, draw, strategy)
+
+    def _inputs(
+        self,
+        texts: Iterable[str] | Iterable[tuple[str, str]],
+        threads: int,
+        options: tuple[bool, TruncationLike, PaddingLike, bool, bool, Special | None],
+        draw: tuple[str, float, int] | None,
+        strategy: Strategy | None,
+    ) -> EncodingBatch:
+        special = options[-1] or self._spec.special_policy
+        return inputs.make_inputs(
+            self._core, self._spec, texts, options[:5], special, threads, strategy, draw
+        )
 
     def tokens(
         self,
@@ -228,11 +338,12 @@ class Tokenizer:
         >>> tok.decode(tok.encode("안녕 hug"))
         '안녕 hug'
         """
-        data = self.decode_bytes(ids, skip_special_tokens=skip_special_tokens)
-        if errors not in ("replace", "strict"):
+        if errors == "replace":
+            return self._core.decode(ids, skip_special_tokens)
+        if errors != "strict":
             raise ConfigError(f"errors is {errors!r}; expected 'replace' or 'strict'")
         try:
-            return data.decode("utf-8", errors)
+            return self.decode_bytes(ids, skip_special_tokens=skip_special_tokens).decode()
         except UnicodeDecodeError as error:
             raise DecodeError(
                 f"the ids stand for bytes that are no UTF-8 at byte {error.start}; pass "
@@ -243,7 +354,48 @@ class Tokenizer:
         self, ids: Sequence[int] | NDArray[np.uint32], *, skip_special_tokens: bool = False
     ) -> bytes:
         """Ids -> the bytes that they stand for, whole characters or not. See `decode`."""
-        return self._core.decode(ids, skip_special_tokens)
+        return self._core.decode_bytes(ids, skip_special_tokens)
+
+    def decode_batch(
+        self,
+        batch: Ragged | Iterable[Sequence[int] | NDArray[np.uint32]],
+        *,
+        skip_special_tokens: bool = False,
+        num_threads: int | None = None,
+    ) -> list[str]:
+        """Many lists of ids -> their texts, on all cores. See `decode`.
+
+        Args:
+            batch: what `encode_batch` gave, or lists or arrays of ids.
+            skip_special_tokens: as in `decode`.
+            num_threads: as in `encode_batch`.
+
+        Raises:
+            DecodeError: an id that stands for nothing.
+
+        >>> import jogak
+        >>> tok = jogak.train({"hug": 10, "pug": 5}, jogak.BPE(num_merges=2))
+        >>> tok.decode_batch(tok.encode_batch(["hug", "pug hug"]))
+        ['hug', 'pug hug']
+        """
+        threads = resolve_threads(num_threads)
+        if isinstance(batch, Ragged):
+            ids: object = batch.ids
+            return self._core.decode_batch(ids, batch.offsets, skip_special_tokens, threads)
+        return self._core.decode_batch(batch, None, skip_special_tokens, threads)
+
+    def decoder(self, *, skip_special_tokens: bool = False) -> DecodeStream:
+        """A stream that takes ids as they come, and gives text as soon as it is complete.
+
+        >>> import jogak
+        >>> tok = jogak.train({"hug": 10}, jogak.BPE(num_merges=2))
+        >>> stream = tok.decoder()
+        >>> stream.push(tok.encode("hug")) + stream.finish()
+        'hug'
+        """
+        from jogak.streaming import DecodeStream
+
+        return DecodeStream(self._core.stream(skip_special_tokens))
 
     # --- all ways to cut a text (Unigram)
 

@@ -2,6 +2,7 @@
 
 mod arrow;
 mod counts;
+mod decoders;
 mod errors;
 mod inputs;
 mod models;
@@ -20,6 +21,8 @@ mod _core {
     use crate::arrow::arrow_list;
     #[pymodule_export]
     use crate::counts::{Counts, Cursor, count_documents, count_sources};
+    #[pymodule_export]
+    use crate::decoders::PyStream;
     #[pymodule_export]
     use crate::inputs::make_inputs;
     #[pymodule_export]

@@ -1,15 +1,18 @@
 //! The compiled tokenizer, for Python.
 
+use jogak::decode::{Decoder, Stream};
 use jogak::model::Bpe;
 use jogak::pipeline::{CACHE_LIMIT, Request, Tokenizer};
 use jogak::prepare::{Prepare, SpecialPolicy, Specials};
 use jogak::symbols::UNKNOWN;
 use jogak::trace::WordRecord;
+use jogak::vocab::Vocab;
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
+use crate::decoders::{PyStream, batch_of, ids_of, parse_rules};
 use crate::errors::{raise, to_py};
 use crate::models::{Compiled, Options, compile, strategy};
 use crate::normalizers::parse_normalizer;
@@ -25,20 +28,29 @@ pub(crate) struct PyTokenizer {
 
 #[pymethods]
 impl PyTokenizer {
-    /// `model` is a model's `to_core()`; `pretokenizer` and `normalizer` are lists of dicts.
+    /// `model` is a model's `to_core()`; `pretokenizer`, `normalizer` and `decoder` are lists of dicts.
     #[new]
+    #[pyo3(signature = (model, pretokenizer, special_tokens, normalizer, decoder=None))]
     fn new(
         model: &Bound<'_, PyDict>,
         pretokenizer: &Bound<'_, PyAny>,
         special_tokens: Vec<(String, u32)>,
         normalizer: &Bound<'_, PyAny>,
+        decoder: Option<Vec<Bound<'_, PyDict>>>,
     ) -> PyResult<Self> {
         let prepare =
             Prepare::new(&parse_normalizer(normalizer)?, &parse_pretokenizer(pretokenizer)?)
                 .map_err(to_py)?;
-        let Compiled { model, decoder, texts } =
+        let Compiled { model, decoder: native, texts } =
             compile(&Options(model), &special_tokens, prepare.metaspace())?;
-        let decoder = decoder.behind(prepare.normalizer().clone());
+        let decoder = match decoder {
+            None => native.behind(prepare.normalizer().clone()),
+            Some(stages) => {
+                let pieces = texts.iter().map(|text| text.as_deref().unwrap_or_default());
+                let ids: Vec<u32> = special_tokens.iter().map(|&(_, id)| id).collect();
+                Decoder::chain(Vocab::new(pieces), &ids, &parse_rules(&stages)?).map_err(to_py)?
+            }
+        };
         let specials = Specials::new(&special_tokens).map_err(to_py)?;
         let core = Tokenizer::new(prepare, specials, model, decoder, CACHE_LIMIT);
         Ok(Self { core, texts })
@@ -126,23 +138,49 @@ impl PyTokenizer {
     }
 
     /// The bytes that ids stand for.
-    fn decode<'py>(
+    fn decode_bytes<'py>(
         &self,
         py: Python<'py>,
         ids: &Bound<'py, PyAny>,
         skip_special: bool,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let array = ids.extract::<PyReadonlyArray1<'py, u32>>();
-        let ids = match &array {
-            Ok(array) => array.as_array().to_vec(), // any strides
-            Err(_) => ids.extract::<Vec<u32>>().map_err(|_| {
-                let message =
-                    "ids must be whole numbers from 0 to 4294967295, in a list or an array";
-                raise("DecodeError", message.into(), &[])
-            })?,
-        };
+        let ids = ids_of(ids)?;
         let bytes = py.detach(|| self.core.decoder().bytes(&ids, skip_special)).map_err(to_py)?;
         Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// The text that ids stand for.
+    fn decode(
+        &self,
+        py: Python<'_>,
+        ids: &Bound<'_, PyAny>,
+        skip_special: bool,
+    ) -> PyResult<String> {
+        let ids = ids_of(ids)?;
+        let run = || self.core.decoder().text(&ids, skip_special);
+        // Letting go of the interpreter costs more than a few ids.
+        if ids.len() < 1024 { run() } else { py.detach(run) }.map_err(to_py)
+    }
+
+    /// The texts of many lists of ids; with offsets, they stand in one array.
+    #[pyo3(signature = (ids, offsets, skip_special, threads))]
+    fn decode_batch(
+        &self,
+        py: Python<'_>,
+        ids: &Bound<'_, PyAny>,
+        offsets: Option<PyReadonlyArray1<'_, i64>>,
+        skip_special: bool,
+        threads: usize,
+    ) -> PyResult<Vec<String>> {
+        let (ids, ranges) = batch_of(ids, offsets)?;
+        py.detach(|| self.core.decoder().batch(&ids, &ranges, skip_special, threads))
+            .map_err(|(index, error)| in_list(index, to_py(error)))
+    }
+
+    /// A stream that takes ids and gives text.
+    fn stream(slf: Bound<'_, Self>, skip_special: bool) -> PyStream {
+        let stream = Stream::new(slf.get().core.decoder(), skip_special);
+        PyStream::new(slf.unbind(), stream)
     }
 
     /// All merges as pairs of ids, best first.
@@ -212,6 +250,11 @@ impl PyTokenizer {
 }
 
 impl PyTokenizer {
+    /// The tokenizer of the core.
+    pub(crate) fn core(&self) -> &Tokenizer {
+        &self.core
+    }
+
     fn ids(
         &self,
         py: Python<'_>,
@@ -350,9 +393,18 @@ pub(crate) fn no_utf8(index: Option<usize>) -> PyErr {
 
 /// The error, saying which text of a batch it is about.
 pub(crate) fn in_text(index: usize, error: PyErr) -> PyErr {
+    in_batch("text", index, error)
+}
+
+/// The error, saying which list of ids it is about.
+fn in_list(index: usize, error: PyErr) -> PyErr {
+    in_batch("list", index, error)
+}
+
+fn in_batch(what: &str, index: usize, error: PyErr) -> PyErr {
     Python::attach(|py| {
         let value = error.value(py);
-        let told = format!("text {index} of the batch: {value}");
+        let told = format!("{what} {index} of the batch: {value}");
         value.setattr("args", (told,)).map_or_else(|failure| failure, |()| error)
     })
 }
