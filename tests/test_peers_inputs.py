@@ -40,9 +40,7 @@ def wordpieces(lowercase: bool) -> tuple[Any, jogak.Tokenizer]:
     ours = jogak.Spec(
         model=jogak.WordPieceModel(pieces=tuple(PIECES), unknown="[UNK]"),
         pretokenizer=(jogak.Named("bert"),),
-        normalizer=(
-            jogak.BertNormalizer(lowercase=lowercase, strip_accents=lowercase),
-        ),
+        normalizer=(jogak.BertNormalizer(lowercase=lowercase, strip_accents=lowercase),),
         special_tokens={"[PAD]": 0, "[CLS]": 2, "[SEP]": 3},
     )
     return theirs, jogak.Tokenizer(ours)

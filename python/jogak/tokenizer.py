@@ -6,6 +6,7 @@ Rule: composes the core, the formats and the traces; decides nothing about text.
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
@@ -660,7 +661,14 @@ class Tokenizer:
         return ("dropout", dropout, seed) if alpha is None else ("alpha", alpha, seed)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (self._spec, self._training)
+        # Canonical text: equal tokenizers are equal bytes, which `datasets` takes for their fingerprint.
+        from jogak.formats import native
+
+        training = self._training
+        return _restore, (
+            _plain(native.spec_to_dict(self._spec)),
+            None if training is None else _plain(training.to_dict()),
+        )
 
     def __eq__(self, other: object) -> bool:
         """Tokenizers are equal if they are the same Spec, however they were trained."""
@@ -716,5 +724,13 @@ def load(path: str | PathLike[str], format: str | None = None, **options: Any) -
     return tokenizer
 
 
-def _restore(spec: Spec, training: Log | None) -> Tokenizer:
-    return Tokenizer(spec, training)
+def _plain(data: dict[str, Any]) -> bytes:
+    return json.dumps(data, sort_keys=True, separators=(",", ":")).encode()
+
+
+def _restore(spec: bytes, training: bytes | None) -> Tokenizer:
+    from jogak.formats import native
+    from jogak.training import log_from_dict
+
+    log = None if training is None else log_from_dict(json.loads(training))
+    return Tokenizer(native.spec_from_dict(json.loads(spec)), log)
