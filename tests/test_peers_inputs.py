@@ -7,7 +7,6 @@ the peer or the data is absent.
 from __future__ import annotations
 
 import dataclasses
-import json
 import random
 from collections.abc import Callable
 from functools import cache
@@ -21,6 +20,7 @@ from strategies import texts
 from test_peers_encode import piece_of
 
 import jogak
+from jogak.spec import resolve_normalizer
 
 Data = Callable[[str], Path]
 hf: Any = pytest.importorskip("tokenizers")
@@ -257,3 +257,112 @@ def test_byte_level_inputs_equal_hf(
     template = jogak.Template(single, (*single, part((end,)), part("B"), part((end,))), trim)
     spec = dataclasses.replace(ours.spec, template=template)
     compare(theirs, jogak.Tokenizer(spec), text, pair, add, truncation, padding)
+
+
+# --- real vocabularies and real text
+
+CORPORA = ["en_docs", "ko_nsmc", "tf_zh-cn", "code"]
+
+
+@pytest.mark.parametrize("corpus", CORPORA)
+@pytest.mark.parametrize(
+    ("name", "lowercase"), [("bert-base-uncased", True), ("koelectra-base", False)]
+)
+def test_bert_equals_hf(name: str, lowercase: bool, corpus: str, data: Data) -> None:
+    ours = jogak.load(data(f"models/{name}/vocab.txt"))
+    theirs = hf.Tokenizer(hf.models.WordPiece(dict(ours.vocab), unk_token="[UNK]"))
+    theirs.pre_tokenizer = hf.pre_tokenizers.BertPreTokenizer()
+    theirs.normalizer = hf.normalizers.BertNormalizer(lowercase=lowercase)
+    start, end = ours.id("[CLS]"), ours.id("[SEP]")
+    theirs.post_processor = hf.processors.BertProcessing(("[SEP]", end), ("[CLS]", start))
+    part = jogak.TemplatePart
+    single = (part((start,)), part("A"), part((end,)))
+    template = jogak.Template(single, (*single, part("B", 1), part((end,), 1)))
+    ours = jogak.Tokenizer(dataclasses.replace(ours.spec, template=template))
+    lines = piece_of(data(f"corpora/{corpus}.txt"), 60_000).split("\n")
+    padding = jogak.Padding("[PAD]", ours.id("[PAD]"), multiple_of=8)
+    compare_batches(theirs, ours, lines, padding)
+
+
+@pytest.mark.parametrize("corpus", CORPORA)
+@pytest.mark.parametrize("trim", [True, False])
+def test_gpt2_equals_hf(corpus: str, trim: bool, data: Data) -> None:
+    folder = data("models/gpt2")
+    ours = jogak.load(folder)
+    theirs = hf.Tokenizer(hf.models.BPE(dict(ours.vocab), [*ours.merges]))
+    theirs.pre_tokenizer = hf.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    theirs.post_processor = hf.processors.ByteLevel(add_prefix_space=False, trim_offsets=trim)
+    spec = dataclasses.replace(ours.spec, template=jogak.Template(trim_spans=trim))
+    lines = piece_of(data(f"corpora/{corpus}.txt"), 60_000).split("\n")
+    end = ours.id("<|endoftext|>")
+    padding = jogak.Padding("<|endoftext|>", end, side="left")
+    compare_batches(theirs, jogak.Tokenizer(spec), lines, padding)
+
+
+#: Files of every kind, and what is known to differ on purpose.
+FILES = {
+    "gpt2": frozenset(),
+    "gpt-neox": frozenset(),
+    "roberta-base": frozenset(),
+    "phi-3-mini": {"char_spans", "word_ids"},
+    "t5-small": {"char_spans", "tokens"},
+    "xlnet-base-cased": {"char_spans", "tokens"},
+}
+
+
+@pytest.mark.parametrize("corpus", CORPORA)
+@pytest.mark.parametrize("name", FILES)
+def test_tokenizer_json_equals_hf(name: str, corpus: str, data: Data) -> None:
+    path = data(f"models/{name}/tokenizer.json")
+    theirs, ours = hf.Tokenizer.from_file(str(path)), jogak.load(path)
+    lines = piece_of(data(f"corpora/{corpus}.txt"), 60_000).split("\n")[:300]
+    pairs = list(zip(lines[::2], lines[1::2], strict=False))
+    for given_texts in (lines, pairs):
+        expected = theirs.encode_batch(given_texts)
+        for mine, other in zip(ours.encoding_batch(given_texts), expected, strict=True):
+            same(mine, other, frozenset(FILES[name]))
+
+
+def compare_batches(
+    theirs: Any, ours: jogak.Tokenizer, lines: list[str], padding: jogak.Padding
+) -> None:
+    """Alone, in pairs, and cut and filled up; all fields of all lines."""
+    pairs = list(zip(lines[::2], lines[1::2], strict=False))
+    cut = jogak.Truncation(20, stride=3)
+    source = random.Random(1)
+    for given_texts, truncation, fill in (
+        (lines, None, None),
+        (pairs, None, None),
+        (pairs, cut, padding),
+        ([*lines[:60], "\n".join(lines[:100])], cut, padding),
+    ):
+        set_up(theirs, truncation, fill)
+        options: Any = {"truncation": truncation or False, "padding": fill or False}
+        found = ours.encoding_batch(given_texts, **options)
+        expected = theirs.encode_batch(given_texts)
+        chosen = range(len(found))
+        for at in source.sample(chosen, min(len(chosen), 300)):
+            same(found[at], expected[at])
+
+
+def test_spans_that_differ_on_purpose() -> None:
+    """What docs/inputs.md says about spans of HF's that are not kept."""
+    theirs, ours = wordpieces(False)
+    nfc = hf.normalizers.NFC()
+    theirs = hf.Tokenizer(theirs.model)
+    theirs.normalizer = nfc
+    theirs.pre_tokenizer = hf.pre_tokenizers.BertPreTokenizer()
+    spec = dataclasses.replace(ours.spec, normalizer=resolve_normalizer("nfc"))
+    text = "e\u0301"
+    assert theirs.encode(text).tokens == ["é"]
+    assert theirs.encode(text).offsets == [(0, 1)]  # without the accent
+    assert jogak.Tokenizer(spec).encoding(text).char_spans.tolist() == [[0, 2]]
+
+    # A space that was put in has the first character for its own in HF.
+    pieces = ("▁", "a", "b")
+    theirs = hf.Tokenizer(hf.models.BPE({text: at for at, text in enumerate(pieces)}, []))
+    theirs.pre_tokenizer = hf.pre_tokenizers.Metaspace()
+    model = jogak.BPEModel(pieces=pieces, merges=())
+    made = jogak.Tokenizer(jogak.Spec(model=model, pretokenizer=(jogak.Metaspace(),)))
+    assert theirs.encode("ab").offsets == [(0, 1), (0, 1), (1, 2)]
+    assert made.encoding("ab").char_spans.tolist() == [[0, 0], [0, 1], [1, 2]]

@@ -1,4 +1,4 @@
-"""A tokenizer where applications use it: in other processes, in threads, in `datasets` and DataLoaders."""
+"""A tokenizer where applications use it: in processes and threads, in `datasets` and DataLoaders."""
 
 from __future__ import annotations
 
@@ -193,7 +193,7 @@ class Collate:
 
 @pytest.mark.parametrize("start", STARTS)
 def test_collating_workers(start: str) -> None:
-    """What a DataLoader does, without torch: a callable with a tokenizer in it, in processes of a pool."""
+    """What a DataLoader does, without torch: a callable with a tokenizer in it goes to a pool."""
     collate = Collate(tokenizers()["byte-level"])
     batches = [TEXTS[at : at + 8] for at in range(0, 64, 8)]
     with multiprocessing.get_context(start).Pool(2) as pool:

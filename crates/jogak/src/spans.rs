@@ -159,13 +159,16 @@ impl Spans {
                 continue;
             }
             let (bytes, chars) = (&mut self.bytes[at], &mut self.chars[at]);
-            let Some(here) = text.get(bytes.0..bytes.1) else { continue };
-            for c in here.chars().take(before).take_while(|c| c.is_whitespace()) {
+            // A span may begin or end within a character, which then is no white space.
+            for c in text.get(bytes.0..).unwrap_or_default().chars().take(before) {
+                if !c.is_whitespace() || bytes.0 + c.len_utf8() > bytes.1 {
+                    break;
+                }
                 bytes.0 += c.len_utf8();
                 chars.0 += 1;
             }
-            for c in text[bytes.0..bytes.1].chars().rev().take(behind) {
-                if !c.is_whitespace() {
+            for c in text.get(..bytes.1).unwrap_or_default().chars().rev().take(behind) {
+                if !c.is_whitespace() || bytes.0 + c.len_utf8() > bytes.1 {
                     break;
                 }
                 bytes.1 -= c.len_utf8();
