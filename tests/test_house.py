@@ -36,12 +36,18 @@ PYTHON_ARROWS: dict[str, set[str]] = {
     "resize": {"errors", "spec", "training"},
     "normalization": {"_core", "errors", "spec"},
     "ragged": {"_core", "errors"},
+    "streaming": set(),
     "encoding": {"errors", "ragged"},
     "inputs": {"_core", "encoding", "errors", "spec"},
+    "peers": {"errors", "formats", "spec"},
     "tokenizer": {
         *("_core", "errors", "formats", "inputs", "ragged", "resize", "spec", "threads"),
-        # Only inside functions: a tokenizer hands what it saw to what shows it.
+        # Only inside functions: a tokenizer hands what it saw to what shows it, and what it is to what
+        # knows other libraries.
         "explain",
+        "peers",
+        "streaming",
+        "training",
     },
     "learn": {
         *("_core", "counts", "errors", "explain", "progress", "resize", "spec", "threads"),
@@ -53,6 +59,10 @@ PYTHON_ARROWS: dict[str, set[str]] = {
     "recipes": {
         *("counts", "errors", "formats", "learn", "normalization", "progress", "spec"),
         *("tokenizer", "training"),
+    },
+    # what others call all of it
+    "compat": {
+        *("errors", "formats", "normalization", "recipes", "spec", "threads", "tokenizer"),
     },
     # what shows
     "explain": {"errors", "spec"},

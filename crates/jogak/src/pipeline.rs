@@ -212,10 +212,11 @@ impl Tokenizer {
         out: &mut Vec<u32>,
     ) -> Result<()> {
         let Worker { table, characters, scratch, prepared, .. } = worker;
-        let text = self.prepare.text(text, place, prepared)?;
+        let ready = self.prepare.text(text, place, prepared)?;
+        let text = ready.text;
         if let Some(model) = self.model.unigram() {
             let mut result = Ok(());
-            self.prepare.pretokenizer().for_each(text, |start, end| {
+            self.prepare.for_each(ready, |start, end| {
                 if result.is_ok() {
                     result = unigram::word(model, text, start, end, table, scratch, out);
                 }
@@ -242,7 +243,7 @@ impl Tokenizer {
         let (all_words, before) = (self.model.cuts_all_words(), out.len());
         match self.model.cuts() {
             // A word that begins with other than ASCII goes by its parts.
-            Some(cuts) => self.prepare.pretokenizer().for_each(text, |start, end| {
+            Some(cuts) => self.prepare.for_each(ready, |start, end| {
                 let ascii = |at: usize| bytes.get(at).is_none_or(|&byte| byte < 0x80);
                 if ascii(start) && ascii(start + 1) && !all_words {
                     if !table.get(bytes, start, end, out) {
@@ -262,7 +263,7 @@ impl Tokenizer {
                     }
                 });
             }),
-            None => self.prepare.pretokenizer().for_each(text, |start, end| {
+            None => self.prepare.for_each(ready, |start, end| {
                 if !table.get(bytes, start, end, out) {
                     learn(table, start, end, out);
                 }
@@ -284,9 +285,10 @@ impl Tokenizer {
         out: &mut Vec<u32>,
     ) -> Result<()> {
         let Worker { scratch, prepared, .. } = worker;
-        let text = self.prepare.text(text, place, prepared)?;
+        let ready = self.prepare.text(text, place, prepared)?;
+        let text = ready.text;
         let mut result = Ok(());
-        self.prepare.pretokenizer().for_each(text, |start, end| {
+        self.prepare.for_each(ready, |start, end| {
             if result.is_ok() {
                 result = self.model.word(&text[start..end], way, scratch, out, &mut Silent);
             }

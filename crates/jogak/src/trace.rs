@@ -250,15 +250,16 @@ impl Tokenizer {
                 Part::Special(id, start, end) => return each(WordPart::Special(id, start, end)),
                 Part::Text(part, place, base) => ((part, place), base),
             };
-            let (prepared, origins) = self.prepare().aligned(part.0, part.1)?;
+            let aligned = self.prepare().aligned(part.0, part.1)?;
+            let (ready, origins) = (aligned.prepared(), &aligned.origins);
             let mut result = Ok(());
-            self.prepare().pretokenizer().for_each(&prepared, |start, end| {
+            self.prepare().for_each(ready, |start, end| {
                 if result.is_ok() {
                     let span = |from: usize, to: usize| {
                         let (from, to) = origins.span(start + from, start + to);
                         (base + from, base + to)
                     };
-                    result = each(WordPart::Word(&prepared[start..end], &span));
+                    result = each(WordPart::Word(&ready.text[start..end], &span));
                 }
             })?;
             result

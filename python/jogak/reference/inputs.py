@@ -1,7 +1,7 @@
 """Ids of one text or two -> the input of a model: cut to a length, a template around, filled up.
 
 Rules: the first part of what is cut stays, the others are told beside it; parts of two texts are
-combined each with each. The ways to cut, and the order of combinations, are those of Hugging Face's library.
+combined each with each. Cutting, and the order of combinations, are those of Hugging Face's library.
 
 >>> single = [((101,), 0), ("A", 0), ((102,), 0)]
 >>> [row.ids for row in model_inputs([7, 8, 9], template=single, max_length=4)]
