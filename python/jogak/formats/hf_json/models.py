@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
+from itertools import chain, filterfalse
+from operator import add, methodcaller
 from typing import Any
 
 from jogak.formats import bytelevel
@@ -122,9 +124,7 @@ def _bpe(node: Node) -> Draft:
     fuse_unknown, byte_fallback, ignore_merges = (
         _flag(node, name) for name in ("fuse_unk", "byte_fallback", "ignore_merges")
     )
-    merges = _merges(node.field("merges"), ids, marker)
-    products = {merged for _, merged in merges}
-    pairs = tuple([pair for pair, _ in merges])
+    pairs, products = _merges(node.field("merges"), ids, marker)
     complete = bytelevel.has_all_bytes(ids)
 
     def build(pieces: tuple[str | None, ...], as_bytes: bool) -> Model:
@@ -149,38 +149,39 @@ def _bpe(node: Node) -> Draft:
 
 def _merges(
     node: Node, ids: Mapping[str, int], marker: Marker
-) -> list[tuple[tuple[int, int], str]]:
-    """Pairs of ids, best first, with the text that each makes."""
+) -> tuple[tuple[tuple[int, int], ...], set[str]]:
+    """Pairs of ids, best first, and the texts that they make."""
     entries = node.value
     if not isinstance(entries, list):
         raise node.expected("a list of merges")
+    # There may be hundreds of thousands, so each step is one pass in C.
     kinds = set(map(type, entries))
-    if kinds <= {list}:
-        parts = entries
-        fine = set(map(len, parts)) <= {2}
-    elif kinds == {str}:
+    parts: list[Any] | None = None
+    if kinds == {str}:
         # Old files have the header of merges.txt here.
-        parts = [entry.split(" ") for entry in entries if not entry.startswith("#version")]
-        fine = set(map(len, parts)) <= {2}
-    else:
-        fine = False
-    if fine:
-        try:
-            pairs = [(ids[left], ids[right]) for left, right in parts]
-            if marker.kind == "continuation":
-                texts = [_continued(marker, *both) for both in parts]
-            else:
-                texts = list(map("".join, parts))
-            fine = ids.keys() >= set(texts)
-        except (KeyError, TypeError, ValueError):
-            fine = False
-    if not fine:
+        lines = [*filterfalse(methodcaller("startswith", "#version"), entries)]
+        if set(map(methodcaller("count", " "), lines)) <= {1}:
+            parts = " ".join(lines).split(" ") if lines else []
+    elif kinds <= {list} and set(map(len, entries)) <= {2}:
+        parts = [*chain.from_iterable(entries)]
+    if parts is None:
+        raise _merge_fault(node, ids, marker)
+    left, right = parts[::2], parts[1::2]
+    try:
+        pairs = [*zip(map(ids.__getitem__, left), map(ids.__getitem__, right), strict=True)]
+        if marker.kind == "continuation":
+            texts = [_continued(marker, *both) for both in zip(left, right, strict=True)]
+        else:
+            texts = [*map(add, left, right)]
+    except (KeyError, TypeError, ValueError):
+        raise _merge_fault(node, ids, marker) from None
+    products = set(texts)
+    if not products <= ids.keys():
         raise _merge_fault(node, ids, marker)
     if len(set(pairs)) != len(pairs):
         # Of a pair that stands twice the library knows the last rank.
-        last = dict(zip(reversed(pairs), reversed(texts), strict=True))
-        return list(last.items())[::-1]
-    return list(zip(pairs, texts, strict=True))
+        pairs = [*dict.fromkeys(reversed(pairs))][::-1]
+    return tuple(pairs), products
 
 
 def _continued(marker: Marker, left: str, right: str) -> str:
