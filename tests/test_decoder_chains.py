@@ -56,7 +56,9 @@ stages: st.SearchStrategy[DecoderStage] = st.one_of(
     ),
     st.builds(DecodeSuffix, st.sampled_from(["</w>", "a", "▁", " "])),
     st.builds(
-        DecodeReplace, st.sampled_from(["▁", "aa", "nan", " ", ""]), st.sampled_from([" ", "", "ab"])
+        DecodeReplace,
+        st.sampled_from(["▁", "aa", "nan", " ", ""]),
+        st.sampled_from([" ", "", "ab"]),
     ),
     st.builds(
         DecodeReplace,
@@ -65,9 +67,14 @@ stages: st.SearchStrategy[DecoderStage] = st.one_of(
         st.just(True),
     ),
     st.builds(
-        DecodeStrip, st.sampled_from([" ", "a", "▁"]), st.integers(0, 3), st.sampled_from([0, 0, 1, 2])
+        DecodeStrip,
+        st.sampled_from([" ", "a", "▁"]),
+        st.integers(0, 3),
+        st.sampled_from([0, 0, 1, 2]),
     ),
-    st.builds(DecodeCTC, st.sampled_from(["<pad>", "a"]), st.sampled_from(["|", " "]), st.booleans()),
+    st.builds(
+        DecodeCTC, st.sampled_from(["<pad>", "a"]), st.sampled_from(["|", " "]), st.booleans()
+    ),
 )
 chains = st.lists(stages, max_size=4).map(tuple)
 

@@ -55,6 +55,10 @@ PYTHON_ARROWS: dict[str, set[str]] = {
         *("counts", "errors", "formats", "learn", "normalization", "progress", "spec"),
         *("tokenizer", "training"),
     },
+    # what others call all of it
+    "compat": {
+        *("errors", "formats", "normalization", "recipes", "spec", "threads", "tokenizer"),
+    },
     # what shows
     "explain": {"errors", "spec"},
     "compression": {"errors", "explain", "learn", "spec", "training"},

@@ -69,7 +69,9 @@ def test_streams_are_decode(name: str) -> None:
     source = random.Random(name)
     known = [id_ for id_, text in enumerate(tok.spec.model.pieces) if text is not None]
     some = known[:12]
-    lists = [source.choices(source.choice([known, some]), k=source.randint(0, 60)) for _ in range(99)]
+    lists = [
+        source.choices(source.choice([known, some]), k=source.randint(0, 60)) for _ in range(99)
+    ]
     lists += [tok.encode(" ".join(source.choices(list(WORDS), k=30))) for _ in range(20)]
     for ids in lists:
         for skip in (False, True):
