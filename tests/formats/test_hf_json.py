@@ -173,9 +173,9 @@ def test_decoders_of_all_kinds_are_read_and_written() -> None:
         try:
             stages = decoders.read(Node(section))
         except UnsupportedFeature as error:
-            assert "matches nothing" in str(error)
+            assert "pattern" in str(error)
             continue
-        written = decoders.write(stages)
+        written = decoders.write(stages, "t.json")
         assert written is not None
         tokenizers.Tokenizer.from_str(whole(decoder=written).decode())
         assert decoders.read(Node(written)) == stages

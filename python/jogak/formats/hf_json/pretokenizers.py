@@ -120,12 +120,12 @@ def _stage(kind: str, node: Node, as_bytes: bool) -> list[Pretokenizer]:
 
 
 def _split(node: Node) -> list[Pretokenizer]:
-    pattern, regex = pattern_from(node.field("pattern"))
     matches, invert = _matches(node.field("behavior")), node.field("invert").flag()
-    if regex and matches == "isolated" and not invert:
-        name = named_pattern(pattern)
+    if matches == "isolated" and not invert:
+        name = named_pattern(node.field("pattern"))
         if name is not None:
             return [Named(name)]
+    pattern, regex = pattern_from(node.field("pattern"))
     return [Split(pattern, matches, invert, regex)]
 
 
@@ -185,11 +185,11 @@ def _written(stage: Pretokenizer, name: str) -> dict[str, Any]:
             return {"type": "Split", **split}
     if isinstance(stage, Split) and stage.matches != "only":
         behavior = _BEHAVIOR_OF[stage.matches]
-        pattern = pattern_to(stage.pattern, stage.regex)
+        pattern = pattern_to(stage.pattern, stage.regex, name)
         return {"type": "Split", "pattern": pattern, "behavior": behavior, "invert": stage.invert}
     if isinstance(stage, Split):
         # Only the matches: the gaps are dropped.
-        pattern = pattern_to(stage.pattern, stage.regex)
+        pattern = pattern_to(stage.pattern, stage.regex, name)
         return {
             "type": "Split",
             "pattern": pattern,

@@ -58,7 +58,7 @@ def dumps(spec: Spec, name: str = "tokenizer.json") -> bytes:
         "normalizer": normalizers.write(spec.normalizer, name),
         "pre_tokenizer": pretokenizers.write(words, name),
         "post_processor": processors.write(spec.template, model.pieces, name),
-        "decoder": decoders.write(decoder_of(spec)),
+        "decoder": decoders.write(decoder_of(spec), name),
         "model": write_model(spec, outside, name),
     }
     try:
