@@ -202,10 +202,16 @@ impl Tokenizer {
         let Worker { table, characters, scratch, prepared } = worker;
         let text = self.prepare.text(text, place, prepared)?;
         if let Some(model) = self.model.unigram() {
+            // Where pieces that stand for unknown characters are written out, nothing is remembered.
+            let reserved = model.has_reserved(text);
             let mut result = Ok(());
             self.prepare.pretokenizer().for_each(text, |start, end| {
                 if result.is_ok() {
-                    result = unigram::word(model, text, start, end, table, scratch, out);
+                    result = if reserved {
+                        self.model.word(&text[start..end], way, scratch, out, &mut Silent)
+                    } else {
+                        unigram::word(model, text, start, end, table, scratch, out)
+                    };
                 }
             })?;
             return result;
@@ -256,6 +262,9 @@ impl Tokenizer {
                 }
             }),
         }?;
+        if let Some(unknown) = self.model.fuses_words() {
+            fuse(out, before, unknown);
+        }
         // Parts are fused by themselves.
         if let Some(unknown) = self.model.bpe().and_then(Bpe::fused).filter(|_| all_words) {
             fuse(out, before, unknown);
@@ -272,6 +281,7 @@ impl Tokenizer {
         out: &mut Vec<u32>,
     ) -> Result<()> {
         let Worker { scratch, prepared, .. } = worker;
+        let before = out.len();
         let text = self.prepare.text(text, place, prepared)?;
         let mut result = Ok(());
         self.prepare.pretokenizer().for_each(text, |start, end| {
@@ -279,6 +289,9 @@ impl Tokenizer {
                 result = self.model.word(&text[start..end], way, scratch, out, &mut Silent);
             }
         })?;
+        if let Some(unknown) = self.model.fuses_words() {
+            fuse(out, before, unknown);
+        }
         result
     }
 
