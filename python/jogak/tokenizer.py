@@ -578,7 +578,11 @@ class Tokenizer:
         return (strategy or model.strategy) if isinstance(model, BPEModel) else model.family
 
     def _draw(
-        self, dropout: float | None, alpha: float | None, seed: int | None, strategy: Strategy | None
+        self,
+        dropout: float | None,
+        alpha: float | None,
+        seed: int | None,
+        strategy: Strategy | None,
     ) -> tuple[str, float, int] | None:
         """What is drawn at random, as the core takes it."""
         model = self._spec.model

@@ -145,7 +145,10 @@ def test_post_processors_are_the_templates_that_the_library_makes_of_them() -> N
 
 
 def test_a_template_behind_three_inputs_is_refused_by_name() -> None:
-    parts = [{"SpecialToken": {"id": "[CLS]", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}]
+    parts = [
+        {"SpecialToken": {"id": "[CLS]", "type_id": 0}},
+        {"Sequence": {"id": "A", "type_id": 0}},
+    ]
     one = {
         "type": "TemplateProcessing",
         "single": [*parts, parts[0]],

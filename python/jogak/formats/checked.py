@@ -53,9 +53,7 @@ def fault(file: str | None, place: str, message: str) -> FormatError:
 # --- bytes -> plain data ------------------------------------------------------------------------
 
 
-def parse(
-    data: bytes, file: str | None, parse_float: Callable[[str], float] | None = None
-) -> Any:
+def parse(data: bytes, file: str | None, parse_float: Callable[[str], float] | None = None) -> Any:
     """The value that a JSON file holds.
 
     Args:

@@ -84,7 +84,10 @@ _WRITTEN = sorted(
     ),
     key=lambda both: -len(both[0]),
 )
-_WRITTEN_IN_BRACKETS = ((from_oniguruma(r"[\w]")[1:-1], r"\w"), (from_oniguruma(r"[\W]")[1:-1], r"\W"))
+_WRITTEN_IN_BRACKETS = (
+    (from_oniguruma(r"[\w]")[1:-1], r"\w"),
+    (from_oniguruma(r"[\W]")[1:-1], r"\W"),
+)
 
 
 def pattern_to(pattern: str, regex: bool, name: str) -> dict[str, str]:
