@@ -323,7 +323,7 @@ CASES = [
       ("'hug pug' is no piece", "call encode(text)")),
     C("special token", jogak.SpecialTokenError,
       lambda _: tok(special_tokens=["<s>"]).encode("a <s>", special="error"),
-      ('the special token "<s>" at byte 2', 'special="text"', 'special="parse"'),
+      ('the special token "<s>" at character 2', 'special="text"', 'special="parse"'),
       variant="core.SpecialInText"),
     C("an id", jogak.DecodeError, lambda _: tok().decode([0, 99]),
       ("id 99 (at position 1) stands for no piece", "ids below 11", "another tokenizer?"),

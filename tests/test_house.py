@@ -36,8 +36,9 @@ PYTHON_ARROWS: dict[str, set[str]] = {
     "resize": {"errors", "spec", "training"},
     "normalization": {"_core", "errors", "spec"},
     "ragged": {"_core", "errors"},
+    "special": {"errors", "spec"},
     "tokenizer": {
-        *("_core", "errors", "formats", "ragged", "resize", "spec", "threads"),
+        *("_core", "errors", "formats", "ragged", "resize", "spec", "special", "threads"),
         # Only inside functions: a tokenizer hands what it saw to what shows it.
         "explain",
     },
@@ -73,12 +74,15 @@ RUST_ARROWS: dict[str, set[str]] = {
     "normalize": {"error", "pretokenize"},
     "pretokenize": {"error"},
     "count": {"error", "pretokenize"},
+    # Tokens are looked for in normalized text too.
+    "added": {"error", "normalize"},
     # `count` says what it wants of a front half (the trait `Words`), and `prepare` is one.
     "prepare": {"count", "error", "normalize", "pretokenize"},
     "model": {"error", "observe", "random", "symbols", "vocab"},
     "cache": {"error"},
     "decode": {"error", "normalize", "pretokenize", "symbols", "vocab"},
     "pipeline": {
+        "added",
         "cache",
         "decode",
         "error",
@@ -90,7 +94,7 @@ RUST_ARROWS: dict[str, set[str]] = {
         "symbols",
         "vocab",
     },
-    "trace": {"error", "model", "normalize", "observe", "pipeline", "prepare"},
+    "trace": {"added", "error", "model", "normalize", "observe", "pipeline", "prepare"},
     "ways": {"error", "model", "pipeline", "symbols", "trace"},
     # Pieces of a Unigram model stay within one script.
     "train": {"count", "error", "observe", "pretokenize", "symbols"},

@@ -67,6 +67,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BPE",
+    "AddedToken",
     "BPEModel",
     "BertNormalizer",
     "Casefold",
@@ -102,6 +103,7 @@ __all__ = [
     "TrainingError",
     "TrainingInterrupted",
     "TrainingLog",
+    "Trusted",
     "UnicodeForm",
     "Unigram",
     "UnigramLog",
@@ -150,8 +152,10 @@ _HOMES = {
         "rules_of",
     ),
     "ragged": ("Ragged",),
+    "special": ("Trusted",),
     "spec": (
         "BPE",
+        "AddedToken",
         "BPEModel",
         "BertNormalizer",
         "Casefold",

@@ -32,7 +32,15 @@ pub(crate) fn to_py(error: jogak::Error) -> PyErr {
             return raise("FormatError", error.to_string(), &[("place", Some(place.clone()))]);
         }
     };
-    raise(name, advised(&error, &error.to_string()), &[])
+    let raised = raise(name, advised(&error, &error.to_string()), &[]);
+    match error {
+        E::SpecialInText { token, at } => Python::attach(|py| {
+            let value = raised.value(py);
+            let told = value.setattr("token", token).and_then(|()| value.setattr("at", at));
+            told.map_or_else(|failure| failure, |()| raised)
+        }),
+        _ => raised,
+    }
 }
 
 /// `message`, which tells of `error`, and what to do.
@@ -51,8 +59,8 @@ pub(crate) fn advised(error: &jogak::Error, message: &str) -> String {
             "ask for the score of ids that encode or nbest gave for this very text"
         }
         E::SpecialInText { .. } => {
-            "pass special=\"text\" to read it as ordinary text, special=\"parse\" to make it the \
-             special token, or take it out of the text"
+            "pass special=\"parse\" to make it the special token, special=\"text\" to read it as \
+             ordinary text, or take it out of the text"
         }
         // It says itself what is expected.
         E::Config { .. } | E::Charsmap { .. } => return message.to_owned(),

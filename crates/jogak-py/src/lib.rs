@@ -6,6 +6,7 @@ mod errors;
 mod models;
 mod normalizers;
 mod schemes;
+mod texts;
 mod tokenizer;
 mod train;
 
@@ -22,6 +23,8 @@ mod _core {
     use crate::normalizers::{
         charsmap_rules, compile_charsmap, named_charsmap, normalize, parse_rule_tsv,
     };
+    #[pymodule_export]
+    use crate::texts::PyChosen;
     #[pymodule_export]
     use crate::tokenizer::PyTokenizer;
     #[pymodule_export]

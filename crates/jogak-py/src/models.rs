@@ -20,25 +20,28 @@ pub(crate) struct Compiled {
     pub(crate) texts: Vec<Option<String>>,
 }
 
-/// Compiles what a model's `to_core()` says. `spaces` tells how spaces come written in
+/// Compiles what a model's `to_core()` says. `special` are the ids of special tokens, `outside` those
+/// of pieces that the model does not know. `spaces` tells how spaces come written in
 /// the words.
 pub(crate) fn compile(
     options: &Options<'_, '_>,
-    special_tokens: &[(String, u32)],
+    special: &[u32],
+    outside: &[u32],
     spaces: Option<Metaspace>,
 ) -> PyResult<Compiled> {
     let kind: String = options.get("type")?;
     match kind.as_str() {
-        "bpe" | "scored-bpe" => bpe(options, special_tokens, spaces),
-        "unigram" => unigram(options, special_tokens, spaces),
-        "wordpiece" => wordpiece(options, special_tokens, spaces),
+        "bpe" | "scored-bpe" => bpe(options, special, outside, spaces),
+        "unigram" => unigram(options, special, outside, spaces),
+        "wordpiece" => wordpiece(options, special, outside, spaces),
         other => Err(raise("ConfigError", format!("model type {other:?} is not known"), &[])),
     }
 }
 
 fn bpe(
     options: &Options<'_, '_>,
-    special_tokens: &[(String, u32)],
+    special: &[u32],
+    outside: &[u32],
     spaces: Option<Metaspace>,
 ) -> PyResult<Compiled> {
     let texts: Vec<Option<String>> = options.get("pieces")?;
@@ -47,7 +50,7 @@ fn bpe(
     let bytes = options.get::<String>("alphabet")? == "bytes";
     let undraw = Undraw::default();
     let mut ordinary = vec![true; texts.len()];
-    special_tokens.iter().for_each(|&(_, id)| ordinary[id as usize] = false);
+    outside.iter().for_each(|&id| ordinary[id as usize] = false);
     let unknown: Option<String> = options.get("unknown")?;
     let mut pieces = Vec::with_capacity(texts.len());
     let mut all = Vec::with_capacity(texts.len());
@@ -73,13 +76,8 @@ fn bpe(
     for &id in byte_fallback.as_deref().into_iter().flatten() {
         pieces[id as usize] = Vec::new();
     }
-    let decoder = Decoder::new(
-        Vocab::new(&all),
-        &special_tokens.iter().map(|&(_, id)| id).collect::<Vec<_>>(),
-        byte_fallback.as_deref(),
-        marker.clone(),
-        spaces,
-    );
+    let decoder =
+        Decoder::new(Vocab::new(&all), special, byte_fallback.as_deref(), marker.clone(), spaces);
     let bpe = Bpe::new(BpeParts {
         pieces,
         merges: options.get("merges")?,
@@ -100,7 +98,8 @@ fn bpe(
 
 fn wordpiece(
     options: &Options<'_, '_>,
-    special_tokens: &[(String, u32)],
+    special: &[u32],
+    outside: &[u32],
     spaces: Option<Metaspace>,
 ) -> PyResult<Compiled> {
     let texts: Vec<Option<String>> = options.get("pieces")?;
@@ -109,13 +108,12 @@ fn wordpiece(
     let all: Vec<Vec<u8>> =
         texts.iter().map(|text| text.as_deref().unwrap_or_default().into()).collect();
     let mut pieces = all.clone();
-    special_tokens.iter().for_each(|&(_, id)| pieces[id as usize] = Vec::new());
+    outside.iter().for_each(|&id| pieces[id as usize] = Vec::new());
     let unknown = texts.iter().position(|text| text.is_some() && *text == unknown);
     if let Some(id) = unknown {
         pieces[id] = Vec::new();
     }
-    let specials: Vec<u32> = special_tokens.iter().map(|&(_, id)| id).collect();
-    let decoder = Decoder::new(Vocab::new(&all), &specials, None, marker.clone(), spaces);
+    let decoder = Decoder::new(Vocab::new(&all), special, None, marker.clone(), spaces);
     let model = WordPiece::new(WordPieceParts {
         pieces,
         marker,
@@ -128,7 +126,8 @@ fn wordpiece(
 
 fn unigram(
     options: &Options<'_, '_>,
-    special_tokens: &[(String, u32)],
+    special: &[u32],
+    outside: &[u32],
     spaces: Option<Metaspace>,
 ) -> PyResult<Compiled> {
     let texts: Vec<Option<String>> = options.get("pieces")?;
@@ -138,22 +137,16 @@ fn unigram(
     let unknown: Option<String> = options.get("unknown")?;
     let unknown = unknown.as_deref().and_then(find).map(|id| id as u32);
     let byte_fallback = byte_pieces(options, &find)?;
-    let special_ids: Vec<u32> = special_tokens.iter().map(|&(_, id)| id).collect();
     let unused: Vec<u32> = options.get("unused")?;
     let mut pieces = all.clone();
     let bytes = byte_fallback.as_deref().into_iter().flatten();
-    for &id in bytes.chain(&special_ids).chain(&unknown).chain(&unused) {
+    for &id in bytes.chain(outside).chain(&unknown).chain(&unused) {
         if let Some(piece) = pieces.get_mut(id as usize) {
             piece.clear();
         }
     }
-    let decoder = Decoder::new(
-        Vocab::new(&all),
-        &special_ids,
-        byte_fallback.as_deref(),
-        marker(options)?,
-        spaces,
-    );
+    let decoder =
+        Decoder::new(Vocab::new(&all), special, byte_fallback.as_deref(), marker(options)?, spaces);
     let precision = match options.get::<String>("precision")?.as_str() {
         "single" => Precision::Single,
         _ => Precision::Double,

@@ -82,7 +82,7 @@ pub enum Error {
     SpecialInText {
         /// The special token's text.
         token: String,
-        /// Byte offset where it was found.
+        /// Characters before it.
         at: usize,
     },
 }
@@ -124,7 +124,7 @@ impl fmt::Display for Error {
                 write!(f, "the text cannot be cut so: of {ids} ids only the first {fit} fit")
             }
             Error::SpecialInText { token, at } => {
-                write!(f, "the text has the special token {token:?} at byte {at}")
+                write!(f, "the text has the special token {token:?} at character {at}")
             }
         }
     }

@@ -22,6 +22,7 @@
 //! | marker | how a word's border is written into its symbols |
 //! | count | unsigned 64-bit; sums are checked and never wrap |
 
+pub mod added;
 pub mod cache;
 pub mod count;
 pub mod decode;

@@ -8,13 +8,14 @@ mod unigram;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::added::{Added, Input, Part, SpecialPolicy, trusted_images};
 use crate::cache::{CharTable, WordTable};
 use crate::decode::Decoder;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::model::{Bpe, Model, Scratch, Strategy, Way};
 use crate::normalize::Place;
 use crate::observe::Silent;
-use crate::prepare::{self, Part, Prepare, SpecialPolicy, Specials};
+use crate::prepare::{self, Prepare};
 use crate::random::SplitMix64;
 
 /// How much memory a worker may use to remember words, in bytes.
@@ -24,7 +25,7 @@ pub const CACHE_LIMIT: usize = 64 << 20;
 #[derive(Debug)]
 pub struct Tokenizer {
     prepare: Prepare,
-    specials: Specials,
+    added: Added,
     model: Model,
     decoder: Decoder,
     cache_limit: usize,
@@ -57,7 +58,7 @@ pub struct Request {
 
 impl Default for Request {
     fn default() -> Self {
-        Self { strategy: None, dropout: None, alpha: None, specials: SpecialPolicy::Text }
+        Self { strategy: None, dropout: None, alpha: None, specials: SpecialPolicy::default() }
     }
 }
 
@@ -77,12 +78,12 @@ impl Tokenizer {
     /// Puts the rooms together.
     pub fn new(
         prepare: Prepare,
-        specials: Specials,
+        added: Added,
         model: Model,
         decoder: Decoder,
         cache_limit: usize,
     ) -> Self {
-        Self { prepare, specials, model, decoder, cache_limit, idle: Mutex::new(Vec::new()) }
+        Self { prepare, added, model, decoder, cache_limit, idle: Mutex::new(Vec::new()) }
     }
 
     /// The way back from ids.
@@ -95,12 +96,14 @@ impl Tokenizer {
         &self.model
     }
 
-    pub(crate) fn prepare(&self) -> &Prepare {
+    /// The front half.
+    pub fn prepare(&self) -> &Prepare {
         &self.prepare
     }
 
-    pub(crate) fn specials(&self) -> &Specials {
-        &self.specials
+    /// The tokens that are found in texts.
+    pub fn added(&self) -> &Added {
+        &self.added
     }
 
     /// The way of a request for the text number `index` of a batch (each has its own stream).
@@ -157,19 +160,19 @@ impl Tokenizer {
     /// # Errors
     /// [`crate::Error::NotCovered`], [`crate::Error::SpecialInText`],
     /// [`crate::Error::PatternGaveUp`]; `out` then holds part of the answer.
-    pub fn encode(
+    pub fn encode<'a>(
         &self,
-        text: &str,
+        text: impl Into<Input<'a>>,
         request: &Request,
         worker: &mut Worker,
         out: &mut Vec<u32>,
     ) -> Result<()> {
-        self.encode_numbered(text, request, 0, worker, out)
+        self.encode_numbered(text.into(), request, 0, worker, out)
     }
 
     fn encode_numbered(
         &self,
-        text: &str,
+        input: Input<'_>,
         request: &Request,
         index: u64,
         worker: &mut Worker,
@@ -178,29 +181,83 @@ impl Tokenizer {
         let mut way = self.way(request, index);
         let drawn = way.dropout.is_some() || way.alpha.is_some();
         let remember = !drawn && self.model.is_own(way.strategy);
-        self.specials.for_each(text, request.specials, |part| match part {
-            Part::Special(id, ..) => {
-                out.push(id);
-                Ok(())
+        let policy = &request.specials;
+        let looks_twice = self.added.looks_twice(policy, input.trusted.is_some());
+        // Lent to the words while they are cut.
+        let mut prepared = std::mem::take(&mut worker.prepared);
+        let prepare::Scratch { normalized, spaced } = &mut prepared;
+        let mut stretch = |text: &str, place: Place, out: &mut Vec<u32>| {
+            let text = self.prepare.spaced(text, place, spaced);
+            if remember {
+                self.remembered(text, &mut way, worker, out)
+            } else {
+                self.plainly(text, &mut way, worker, out)
             }
-            Part::Text(text, place, _) if remember => {
-                self.remembered(text, place, &mut way, worker, out)
+        };
+        let result = self.added.for_each(input, policy, |part| {
+            let (part, place, base) = match part {
+                Part::Token(id, ..) => {
+                    out.push(id);
+                    return Ok(());
+                }
+                Part::Text(part, place, base) => (part, place, base),
+            };
+            if !looks_twice {
+                let text = self.prepare.normalized(part, place, normalized)?;
+                return stretch(text, place, out);
             }
-            Part::Text(text, place, _) => self.plainly(text, place, &mut way, worker, out),
-        })
+            let images = self.images(input, part, place, base)?;
+            let text = self.prepare.normalized(part, place, normalized)?;
+            let inner = Input { text, trusted: images.as_deref() };
+            let found = self.added.for_each_normalized(inner, place, policy, |part| match part {
+                Part::Token(id, ..) => {
+                    out.push(id);
+                    Ok(())
+                }
+                Part::Text(text, place, _) => stretch(text, place, out),
+            });
+            found.map_err(|error| self.in_original(error, part, place, base))
+        });
+        worker.prepared = prepared;
+        result.map_err(|error| in_characters(error, input.text))
+    }
+
+    /// Where the trusted stretches of a text are in the normalized form of a part of it.
+    pub(crate) fn images(
+        &self,
+        input: Input<'_>,
+        part: &str,
+        place: Place,
+        base: usize,
+    ) -> Result<Option<Vec<(usize, usize)>>> {
+        let Some(trusted) = input.trusted else { return Ok(None) };
+        let (text, origins) = self.prepare.normalizer().aligned(part, place)?;
+        Ok(Some(trusted_images(trusted, &text, &origins, base, part.len())))
+    }
+
+    /// An error about the normalized form of the part of a text that starts at `base`, as one about the
+    /// text.
+    #[cold]
+    pub(crate) fn in_original(&self, error: Error, part: &str, place: Place, base: usize) -> Error {
+        match error {
+            Error::SpecialInText { token, at } => {
+                let origins = self.prepare.normalizer().aligned(part, place);
+                let at = origins.map_or(0, |(_, origins)| origins.span(at, at).0);
+                Error::SpecialInText { token, at: base + at }
+            }
+            other => other,
+        }
     }
 
     /// Encodes with the worker's memory of words.
     fn remembered(
         &self,
         text: &str,
-        place: Place,
         way: &mut Way,
         worker: &mut Worker,
         out: &mut Vec<u32>,
     ) -> Result<()> {
-        let Worker { table, characters, scratch, prepared } = worker;
-        let text = self.prepare.text(text, place, prepared)?;
+        let Worker { table, characters, scratch, .. } = worker;
         if let Some(model) = self.model.unigram() {
             let mut result = Ok(());
             self.prepare.pretokenizer().for_each(text, |start, end| {
@@ -266,13 +323,11 @@ impl Tokenizer {
     fn plainly(
         &self,
         text: &str,
-        place: Place,
         way: &mut Way,
         worker: &mut Worker,
         out: &mut Vec<u32>,
     ) -> Result<()> {
-        let Worker { scratch, prepared, .. } = worker;
-        let text = self.prepare.text(text, place, prepared)?;
+        let Worker { scratch, .. } = worker;
         let mut result = Ok(());
         self.prepare.pretokenizer().for_each(text, |start, end| {
             if result.is_ok() {
@@ -286,9 +341,9 @@ impl Tokenizer {
     ///
     /// # Errors
     /// As [`Tokenizer::encode`], with the number of the first text that has one.
-    pub fn encode_batch<T: AsRef<str> + Sync>(
+    pub fn encode_batch(
         &self,
-        texts: &[T],
+        texts: &[Input<'_>],
         request: &Request,
         threads: usize,
     ) -> std::result::Result<Batch, (usize, crate::Error)> {
@@ -337,24 +392,35 @@ impl Tokenizer {
         Ok(batch)
     }
 
-    fn encode_part<T: AsRef<str>>(
+    fn encode_part(
         &self,
-        texts: &[T],
+        texts: &[Input<'_>],
         range: std::ops::Range<usize>,
         request: &Request,
         worker: &mut Worker,
     ) -> PartResult {
-        let bytes: usize = texts[range.clone()].iter().map(|text| text.as_ref().len()).sum();
+        let bytes: usize = texts[range.clone()].iter().map(|text| text.text.len()).sum();
         // Room that is not used is not touched, and so costs nothing.
         let mut ids = Vec::with_capacity(bytes / 3);
         let mut ends = Vec::with_capacity(range.len());
         for index in range {
-            let text = texts[index].as_ref();
-            self.encode_numbered(text, request, index as u64, worker, &mut ids)
+            self.encode_numbered(texts[index], request, index as u64, worker, &mut ids)
                 .map_err(|error| (index, error))?;
             ends.push(ids.len());
         }
         Ok((ids, ends))
+    }
+}
+
+/// The error with its place in characters rather than bytes of `text`.
+#[cold]
+pub(crate) fn in_characters(error: Error, text: &str) -> Error {
+    match error {
+        Error::SpecialInText { token, at } => {
+            let at = text.char_indices().take_while(|&(byte, _)| byte < at).count();
+            Error::SpecialInText { token, at }
+        }
+        other => other,
     }
 }
 
@@ -377,13 +443,13 @@ type PartResult = std::result::Result<(Vec<u32>, Vec<usize>), (usize, crate::Err
 
 /// Cuts a list of texts into ranges of about the same number of bytes: one for one thread, some more
 /// than there are threads for several, so that none waits long for the last.
-fn parts<T: AsRef<str>>(texts: &[T], threads: usize) -> Vec<std::ops::Range<usize>> {
-    let total: usize = texts.iter().map(|text| text.as_ref().len()).sum();
+fn parts(texts: &[Input<'_>], threads: usize) -> Vec<std::ops::Range<usize>> {
+    let total: usize = texts.iter().map(|text| text.text.len()).sum();
     let part = if threads <= 1 { usize::MAX } else { (total / (8 * threads)).max(SMALLEST_PART) };
     let mut parts = Vec::new();
     let (mut from, mut bytes) = (0, 0);
     for (index, text) in texts.iter().enumerate() {
-        bytes += text.as_ref().len();
+        bytes += text.text.len();
         if bytes >= part || index + 1 == texts.len() {
             parts.push(from..index + 1);
             (from, bytes) = (index + 1, 0);
