@@ -23,7 +23,7 @@ pub(crate) fn to_py(error: jogak::Error) -> PyErr {
     use jogak::Error as E;
     let name = match &error {
         E::Pattern { .. } | E::Config { .. } => "ConfigError",
-        E::PatternGaveUp { .. } | E::NotCovered { .. } | E::NoSegmentation { .. } => "EncodeError",
+        E::PatternGaveUp { .. } | E::NotCovered { .. } | E::NoSegmentation { .. } | E::NoCut { .. } => "EncodeError",
         E::CountOverflow { .. } => "CorpusError",
         E::TooLarge { .. } => "TrainingError",
         E::UnknownId { .. } => "DecodeError",
@@ -58,6 +58,7 @@ pub(crate) fn advised(error: &jogak::Error, message: &str) -> String {
         E::NoSegmentation { .. } => {
             "ask for the score of ids that encode or nbest gave for this very text"
         }
+        E::NoCut { .. } => "let parts have more tokens",
         E::SpecialInText { .. } => {
             "pass special=\"parse\" to make it the special token, special=\"text\" to read it as \
              ordinary text, or take it out of the text"

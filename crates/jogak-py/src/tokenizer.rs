@@ -219,6 +219,41 @@ impl PyTokenizer {
         py.detach(|| self.core.normalized(text, &request.specials)).map_err(to_py)
     }
 
+    /// The longest beginning of a text for which at most `limit` of its tokens stand.
+    #[pyo3(signature = (text, limit, special, strategy=None))]
+    fn truncate<'py>(
+        &self,
+        py: Python<'py>,
+        text: &'py Bound<'py, PyString>,
+        limit: usize,
+        special: &Bound<'_, PyAny>,
+        strategy: Option<&str>,
+    ) -> PyResult<&'py str> {
+        let request = request(special, strategy, None)?;
+        let text = text.to_str().map_err(|_| no_utf8(None))?;
+        let end = py.detach(|| self.core.truncated(text, limit, &request)).map_err(to_py)?;
+        Ok(&text[..end])
+    }
+
+    /// The parts of a text, for each of which at most `limit` of its tokens stand.
+    #[pyo3(signature = (text, limit, special, strategy=None))]
+    fn split<'py>(
+        &self,
+        py: Python<'py>,
+        text: &'py Bound<'py, PyString>,
+        limit: usize,
+        special: &Bound<'_, PyAny>,
+        strategy: Option<&str>,
+    ) -> PyResult<Vec<&'py str>> {
+        let request = request(special, strategy, None)?;
+        let text = text.to_str().map_err(|_| no_utf8(None))?;
+        let ends = py.detach(|| self.core.split(text, limit, &request)).map_err(to_py)?;
+        let starts = std::iter::once(0).chain(ends.iter().copied());
+        let ends = ends.iter().copied().chain(std::iter::once(text.len()));
+        let parts = starts.zip(ends).map(|(start, end)| &text[start..end]);
+        Ok(parts.filter(|part| !part.is_empty()).collect())
+    }
+
     /// What happened to every word of a text: a list of dicts.
     #[pyo3(signature = (text, special, strategy=None, draw=None))]
     fn explain<'py>(

@@ -78,6 +78,13 @@ pub enum Error {
         /// How many there are.
         ids: usize,
     },
+    /// More tokens than a part of a text may have, and no place to cut between them.
+    NoCut {
+        /// Characters before them.
+        at: usize,
+        /// How many tokens a part may have.
+        limit: usize,
+    },
     /// The text of a special token was found in a text that must not have any.
     SpecialInText {
         /// The special token's text.
@@ -122,6 +129,9 @@ impl fmt::Display for Error {
             }
             Error::NoSegmentation { fit, ids } => {
                 write!(f, "the text cannot be cut so: of {ids} ids only the first {fit} fit")
+            }
+            Error::NoCut { at, limit } => {
+                write!(f, "at character {at}, one character or part of the text is more than {limit} tokens")
             }
             Error::SpecialInText { token, at } => {
                 write!(f, "the text has the special token {token:?} at character {at}")

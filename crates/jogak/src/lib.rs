@@ -27,6 +27,7 @@ pub mod cache;
 pub mod count;
 pub mod decode;
 pub mod error;
+pub mod limits;
 pub mod model;
 pub mod normalize;
 pub mod observe;

@@ -161,24 +161,53 @@ impl Tokenizer {
         text: impl Into<Input<'a>>,
         request: &Request,
     ) -> Result<Vec<(u32, usize, usize)>> {
-        let mut way = self.way(request, 0);
-        way.keep_uncovered = true;
-        let mut scratch = Scratch::default();
         let mut pieces = Vec::new();
-        self.for_each_word(text.into(), request, |part| {
+        self.run_pieces(text.into(), request, true, |piece| {
+            pieces.push(piece);
+            true
+        })?;
+        Ok(pieces)
+    }
+
+    /// As [`Tokenizer::pieces`], one by one until `each` returns false; what nothing covers is an error.
+    ///
+    /// # Errors
+    /// As [`Tokenizer::encode`].
+    pub fn for_each_piece(
+        &self,
+        input: Input<'_>,
+        request: &Request,
+        each: impl FnMut((u32, usize, usize)) -> bool,
+    ) -> Result<()> {
+        self.run_pieces(input, request, false, each)
+    }
+
+    fn run_pieces(
+        &self,
+        input: Input<'_>,
+        request: &Request,
+        keep_uncovered: bool,
+        mut each: impl FnMut((u32, usize, usize)) -> bool,
+    ) -> Result<()> {
+        let mut way = self.way(request, 0);
+        way.keep_uncovered = keep_uncovered;
+        let mut scratch = Scratch::default();
+        let mut spans = Spans::default();
+        let mut goes_on = true;
+        self.for_each_word(input, request, |part| {
             let (word, span) = match part {
+                _ if !goes_on => return Ok(()),
                 WordPart::Token(id, start, end) => {
-                    pieces.push((id, start, end));
+                    goes_on = each((id, start, end));
                     return Ok(());
                 }
                 WordPart::Word(word, span) => (word, span),
             };
-            let mut spans = Spans::default();
+            spans.0.clear();
             self.model().word(word, &mut way, &mut scratch, &mut spans, &mut Silent)?;
-            pieces.extend(spans.0.iter().map(|&piece| with_origin(piece, span)));
+            goes_on = spans.0.iter().all(|&piece| each(with_origin(piece, span)));
             Ok(())
-        })?;
-        Ok(pieces)
+        })
     }
 
     /// Encodes `text` as [`Tokenizer::encode`] does and tells what happened. Cost: quadratic in the
