@@ -46,6 +46,8 @@ PYTHON_ARROWS: dict[str, set[str]] = {
         *("_core", "counts", "errors", "explain", "progress", "resize", "spec", "threads"),
         *("tokenizer", "training"),
     },
+    # from file to file, with proof
+    "conversion": {"errors", "formats", "tokenizer"},
     # what others call their options
     "recipes": {
         *("counts", "errors", "formats", "learn", "normalization", "progress", "spec"),
@@ -95,6 +97,7 @@ RUST_ARROWS: dict[str, set[str]] = {
         "vocab",
     },
     "trace": {"added", "error", "model", "normalize", "observe", "pipeline", "prepare"},
+    "limits": {"error", "pipeline"},
     "ways": {"error", "model", "pipeline", "symbols", "trace"},
     # Pieces of a Unigram model stay within one script.
     "train": {"count", "error", "observe", "pretokenize", "symbols"},

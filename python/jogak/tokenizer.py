@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from jogak.explain.data import EncodingTrace
+    from jogak.streaming import DecodeStream
     from jogak.training import Log
 
 __all__ = ["Score", "Segmentation", "Tokenizer", "load"]
@@ -86,6 +87,7 @@ class Tokenizer:
             [stage.to_dict() for stage in spec.pretokenizer],
             *plain_tokens(spec),
             [stage.to_core() for stage in spec.normalizer],
+            None if spec.decoder is None else [stage.to_dict() for stage in spec.decoder],
         )
 
     # --- run
@@ -228,6 +230,65 @@ class Tokenizer:
         read = self._read(text, special, allowed_special, disallowed_special)
         return self._core.count(*read, strategy, self._draw(0.0, None, None, strategy))
 
+    def truncate(
+        self,
+        text: str,
+        n: int,
+        *,
+        strategy: Strategy | None = None,
+        special: SpecialPolicy | None = None,
+    ) -> str:
+        """The longest beginning of a text for which at most ``n`` of the text's own tokens stand.
+
+        It ends where a token ends and no character is cut. Its tokens, as part of the whole text, are the
+        first of ``encode(text)``: as many as fit, fewer than ``n`` only where the next character is
+        several tokens. Encoded by itself it may give other ids where words are cut by what follows them.
+
+        Args:
+            text: any text.
+            n: how many tokens, 0 or more.
+            strategy, special: as in `encode`.
+
+        Raises:
+            ConfigError: an impossible ``n``.
+            EncodeError, SpecialTokenError: as in `encode`.
+
+        >>> import jogak
+        >>> tok = jogak.train({"hug": 10, "pug": 5}, jogak.BPE(num_merges=2, marker="none"))
+        >>> tok.tokens("hug pug hug"), tok.truncate("hug pug hug", 2)
+        (['hug', 'p', 'ug', 'hug'], 'hug p')
+        """
+        return self._core.truncate(text, _limit(n, 0), self._policy(special), strategy)
+
+    def split(
+        self,
+        text: str,
+        n: int,
+        *,
+        strategy: Strategy | None = None,
+        special: SpecialPolicy | None = None,
+    ) -> list[str]:
+        """A text in parts, for each of which at most ``n`` of the text's own tokens stand.
+
+        Joined, the parts are the text. Each is as long as can be, with borders as `truncate` has them;
+        text that no token stands for belongs to the part before it.
+
+        Args:
+            text: any text.
+            n: how many tokens, 1 or more.
+            strategy, special: as in `encode`.
+
+        Raises:
+            EncodeError: a character is more than ``n`` tokens; as in `encode`.
+            ConfigError, SpecialTokenError: as in `truncate`.
+
+        >>> import jogak
+        >>> tok = jogak.train({"hug": 10, "pug": 5}, jogak.BPE(num_merges=2, marker="none"))
+        >>> tok.split("hug pug hug", 2)
+        ['hug p', 'ug hug']
+        """
+        return self._core.split(text, _limit(n, 1), self._policy(special), strategy)
+
     def decode(
         self,
         ids: Sequence[int] | NDArray[np.uint32],
@@ -251,11 +312,12 @@ class Tokenizer:
         >>> tok.decode(tok.encode("안녕 hug"))
         '안녕 hug'
         """
-        data = self.decode_bytes(ids, skip_special_tokens=skip_special_tokens)
-        if errors not in ("replace", "strict"):
+        if errors == "replace":
+            return self._core.decode(ids, skip_special_tokens)
+        if errors != "strict":
             raise ConfigError(f"errors is {errors!r}; expected 'replace' or 'strict'")
         try:
-            return data.decode("utf-8", errors)
+            return self.decode_bytes(ids, skip_special_tokens=skip_special_tokens).decode()
         except UnicodeDecodeError as error:
             raise DecodeError(
                 f"the ids stand for bytes that are no UTF-8 at byte {error.start}; pass "
@@ -266,7 +328,48 @@ class Tokenizer:
         self, ids: Sequence[int] | NDArray[np.uint32], *, skip_special_tokens: bool = False
     ) -> bytes:
         """Ids -> the bytes that they stand for, whole characters or not. See `decode`."""
-        return self._core.decode(ids, skip_special_tokens)
+        return self._core.decode_bytes(ids, skip_special_tokens)
+
+    def decode_batch(
+        self,
+        batch: Ragged | Iterable[Sequence[int] | NDArray[np.uint32]],
+        *,
+        skip_special_tokens: bool = False,
+        num_threads: int | None = None,
+    ) -> list[str]:
+        """Many lists of ids -> their texts, on all cores. See `decode`.
+
+        Args:
+            batch: what `encode_batch` gave, or lists or arrays of ids.
+            skip_special_tokens: as in `decode`.
+            num_threads: as in `encode_batch`.
+
+        Raises:
+            DecodeError: an id that stands for nothing.
+
+        >>> import jogak
+        >>> tok = jogak.train({"hug": 10, "pug": 5}, jogak.BPE(num_merges=2))
+        >>> tok.decode_batch(tok.encode_batch(["hug", "pug hug"]))
+        ['hug', 'pug hug']
+        """
+        threads = resolve_threads(num_threads)
+        if isinstance(batch, Ragged):
+            ids: object = batch.ids
+            return self._core.decode_batch(ids, batch.offsets, skip_special_tokens, threads)
+        return self._core.decode_batch(batch, None, skip_special_tokens, threads)
+
+    def decoder(self, *, skip_special_tokens: bool = False) -> DecodeStream:
+        """A stream that takes ids as they come, and gives text as soon as it is complete.
+
+        >>> import jogak
+        >>> tok = jogak.train({"hug": 10}, jogak.BPE(num_merges=2))
+        >>> stream = tok.decoder()
+        >>> stream.push(tok.encode("hug")) + stream.finish()
+        'hug'
+        """
+        from jogak.streaming import DecodeStream
+
+        return DecodeStream(self._core.stream(skip_special_tokens))
 
     # --- all ways to cut a text (Unigram)
 
@@ -620,6 +723,13 @@ def load(path: str | PathLike[str], format: str | None = None, **options: Any) -
                 f"probes[{number}]",
             )
     return tokenizer
+
+
+def _limit(n: int, least: int) -> int:
+    """A number of tokens, as the core takes it."""
+    if isinstance(n, bool) or not isinstance(n, int) or n < least:
+        raise ConfigError(f"n is {n!r}; expected a whole number, at least {least}")
+    return min(n, (1 << 63) - 1)
 
 
 def _restore(spec: Spec, training: Log | None) -> Tokenizer:

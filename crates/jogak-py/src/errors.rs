@@ -23,7 +23,10 @@ pub(crate) fn to_py(error: jogak::Error) -> PyErr {
     use jogak::Error as E;
     let name = match &error {
         E::Pattern { .. } | E::Config { .. } => "ConfigError",
-        E::PatternGaveUp { .. } | E::NotCovered { .. } | E::NoSegmentation { .. } | E::NoCut { .. } => "EncodeError",
+        E::PatternGaveUp { .. }
+        | E::NotCovered { .. }
+        | E::NoSegmentation { .. }
+        | E::NoCut { .. } => "EncodeError",
         E::CountOverflow { .. } => "CorpusError",
         E::TooLarge { .. } => "TrainingError",
         E::UnknownId { .. } => "DecodeError",

@@ -2,6 +2,7 @@
 
 mod arrow;
 mod counts;
+mod decoders;
 mod errors;
 mod models;
 mod normalizers;
@@ -19,6 +20,8 @@ mod _core {
     use crate::arrow::arrow_list;
     #[pymodule_export]
     use crate::counts::{Counts, Cursor, count_documents, count_sources};
+    #[pymodule_export]
+    use crate::decoders::PyStream;
     #[pymodule_export]
     use crate::normalizers::{
         charsmap_rules, compile_charsmap, named_charsmap, normalize, parse_rule_tsv,

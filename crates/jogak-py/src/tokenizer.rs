@@ -4,16 +4,19 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use jogak::added::{Added, Input};
+use jogak::decode::{Decoder, Stream};
 use jogak::model::Bpe;
 use jogak::pipeline::{CACHE_LIMIT, Request, Tokenizer};
 use jogak::prepare::Prepare;
 use jogak::symbols::UNKNOWN;
 use jogak::trace::WordRecord;
+use jogak::vocab::Vocab;
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
-use crate::errors::{raise, to_py};
+use crate::decoders::{PyStream, batch_of, ids_of, parse_rules};
+use crate::errors::to_py;
 use crate::models::{Compiled, Options, compile, strategy};
 use crate::normalizers::parse_normalizer;
 use crate::schemes::parse_pretokenizer;
@@ -31,16 +34,18 @@ pub(crate) struct PyTokenizer {
 
 #[pymethods]
 impl PyTokenizer {
-    /// `model` is a model's `to_core()`; `pretokenizer` and `normalizer` are lists of dicts;
+    /// `model` is a model's `to_core()`; `pretokenizer`, `normalizer` and `decoder` are lists of dicts;
     /// `added_tokens` are those that are found in texts, the special ones among them; `outside` are the
     /// ids of pieces that the model does not know.
     #[new]
+    #[pyo3(signature = (model, pretokenizer, added_tokens, outside, normalizer, decoder=None))]
     fn new(
         model: &Bound<'_, PyDict>,
         pretokenizer: &Bound<'_, PyAny>,
         added_tokens: Vec<PlainToken>,
         outside: Vec<u32>,
         normalizer: &Bound<'_, PyAny>,
+        decoder: Option<Vec<Bound<'_, PyDict>>>,
     ) -> PyResult<Self> {
         let added_tokens: Vec<_> = added_tokens.into_iter().map(added_token).collect();
         let special: Vec<u32> =
@@ -48,9 +53,16 @@ impl PyTokenizer {
         let prepare =
             Prepare::new(&parse_normalizer(normalizer)?, &parse_pretokenizer(pretokenizer)?)
                 .map_err(to_py)?;
-        let Compiled { model, decoder, texts } =
+        let Compiled { model, decoder: native, texts } =
             compile(&Options(model), &special, &outside, prepare.metaspace())?;
-        let decoder = decoder.behind(prepare.normalizer().clone());
+        let decoder = match decoder {
+            None => native.behind(prepare.normalizer().clone()),
+            Some(stages) => {
+                let pieces = texts.iter().map(|text| text.as_deref().unwrap_or_default());
+                Decoder::chain(Vocab::new(pieces), &special, &parse_rules(&stages)?)
+                    .map_err(to_py)?
+            }
+        };
         let added = Added::new(added_tokens, prepare.normalizer()).map_err(to_py)?;
         let core = Tokenizer::new(prepare, added, model, decoder, CACHE_LIMIT);
         Ok(Self { core, texts, special: special.into_iter().collect() })
@@ -151,23 +163,49 @@ impl PyTokenizer {
     }
 
     /// The bytes that ids stand for.
-    fn decode<'py>(
+    fn decode_bytes<'py>(
         &self,
         py: Python<'py>,
         ids: &Bound<'py, PyAny>,
         skip_special: bool,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let array = ids.extract::<PyReadonlyArray1<'py, u32>>();
-        let ids = match &array {
-            Ok(array) => array.as_array().to_vec(), // any strides
-            Err(_) => ids.extract::<Vec<u32>>().map_err(|_| {
-                let message =
-                    "ids must be whole numbers from 0 to 4294967295, in a list or an array";
-                raise("DecodeError", message.into(), &[])
-            })?,
-        };
+        let ids = ids_of(ids)?;
         let bytes = py.detach(|| self.core.decoder().bytes(&ids, skip_special)).map_err(to_py)?;
         Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// The text that ids stand for.
+    fn decode(
+        &self,
+        py: Python<'_>,
+        ids: &Bound<'_, PyAny>,
+        skip_special: bool,
+    ) -> PyResult<String> {
+        let ids = ids_of(ids)?;
+        let run = || self.core.decoder().text(&ids, skip_special);
+        // Letting go of the interpreter costs more than a few ids.
+        if ids.len() < 1024 { run() } else { py.detach(run) }.map_err(to_py)
+    }
+
+    /// The texts of many lists of ids; with offsets, they stand in one array.
+    #[pyo3(signature = (ids, offsets, skip_special, threads))]
+    fn decode_batch(
+        &self,
+        py: Python<'_>,
+        ids: &Bound<'_, PyAny>,
+        offsets: Option<PyReadonlyArray1<'_, i64>>,
+        skip_special: bool,
+        threads: usize,
+    ) -> PyResult<Vec<String>> {
+        let (ids, ranges) = batch_of(ids, offsets)?;
+        py.detach(|| self.core.decoder().batch(&ids, &ranges, skip_special, threads))
+            .map_err(|(index, error)| in_list(index, to_py(error)))
+    }
+
+    /// A stream that takes ids and gives text.
+    fn stream(slf: Bound<'_, Self>, skip_special: bool) -> PyStream {
+        let stream = Stream::new(slf.get().core.decoder(), skip_special);
+        PyStream::new(slf.unbind(), stream)
     }
 
     /// All merges as pairs of ids, best first.
@@ -272,6 +310,11 @@ impl PyTokenizer {
 }
 
 impl PyTokenizer {
+    /// The tokenizer of the core.
+    pub(crate) fn core(&self) -> &Tokenizer {
+        &self.core
+    }
+
     fn ids(
         &self,
         py: Python<'_>,
@@ -385,9 +428,18 @@ fn request(
 
 /// The error, saying which text of a batch it is about.
 fn in_text(index: usize, error: PyErr) -> PyErr {
+    in_batch("text", index, error)
+}
+
+/// The error, saying which list of ids it is about.
+fn in_list(index: usize, error: PyErr) -> PyErr {
+    in_batch("list", index, error)
+}
+
+fn in_batch(what: &str, index: usize, error: PyErr) -> PyErr {
     Python::attach(|py| {
         let value = error.value(py);
-        let told = format!("text {index} of the batch: {value}");
+        let told = format!("{what} {index} of the batch: {value}");
         value.setattr("args", (told,)).map_or_else(|failure| failure, |()| error)
     })
 }

@@ -131,7 +131,10 @@ impl fmt::Display for Error {
                 write!(f, "the text cannot be cut so: of {ids} ids only the first {fit} fit")
             }
             Error::NoCut { at, limit } => {
-                write!(f, "at character {at}, one character or part of the text is more than {limit} tokens")
+                write!(
+                    f,
+                    "at character {at}, one character or part of the text is more than {limit} tokens"
+                )
             }
             Error::SpecialInText { token, at } => {
                 write!(f, "the text has the special token {token:?} at character {at}")

@@ -6,6 +6,7 @@ sharded; when the core and this room disagree, one of them is wrong and a test s
 
 Read it in this order; every file tells one story and starts with its rules:
 
+    added         tokens that are found before anything is cut
     pretokenize   text -> words
     words         words -> counts, and a word -> its first symbols (alphabets, border markers)
     ties          which of several equally frequent pairs comes first
@@ -17,6 +18,7 @@ Read it in this order; every file tells one story and starts with its rules:
     wordpiece     counts -> pieces by likelihood, and a word -> pieces or nothing
     text          a whole text -> tokens -> ids
     decode        the way back
+    chains        the way back that a file of another library describes
     compress      byte pair compression, where it all began
     random        the random numbers of dropout
 
@@ -29,7 +31,9 @@ Unigram has a place beside these files, not inside them.
 ['low', 'est</w>']
 """
 
+from .added import Added, find, trusted_places
 from .bpe import Merge, Pruned, Training, count_pairs, merge_pair, prune_dead, train
+from .chains import clean_up, run_chain
 from .compress import Compression, CompressionStep, compress
 from .decode import decode, decode_bytes, join_tokens
 from .encode import Encoding, MergeStep, encode_word, encode_word_dropout
@@ -56,6 +60,7 @@ __all__ = [
     "MARKERS",
     "PATTERNS",
     "TIES",
+    "Added",
     "Compression",
     "CompressionStep",
     "Encoding",
@@ -74,6 +79,7 @@ __all__ = [
     "base_alphabet",
     "best_pair",
     "byte_pieces",
+    "clean_up",
     "compress",
     "count_pairs",
     "decode",
@@ -82,6 +88,7 @@ __all__ = [
     "encode_word",
     "encode_word_dropout",
     "encode_wordpiece",
+    "find",
     "from_jamo",
     "inventory",
     "join_tokens",
@@ -92,9 +99,11 @@ __all__ = [
     "nfkc_rules",
     "pretokenize",
     "prune_dead",
+    "run_chain",
     "to_jamo",
     "tokens",
     "train",
     "train_wordpiece",
+    "trusted_places",
     "undo_metaspace",
 ]

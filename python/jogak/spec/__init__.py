@@ -10,6 +10,7 @@ combination raises `ConfigError` here, not in training.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias, get_args
@@ -179,6 +180,18 @@ class Spec:
         for id_ in self.template.ids:
             if id_ >= len(self.model.pieces) or self.model.pieces[id_] is None:
                 raise ConfigError(f"the template has the id {id_}, which is no piece")
+
+    def __repr__(self) -> str:
+        """Short: what is as nobody asked for is left out, and what is long is counted."""
+        parts = []
+        for one in dataclasses.fields(self):
+            value = getattr(self, one.name)
+            if value in ((), {}, None, "text") or (one.name == "template" and value == Template()):
+                continue
+            said = repr(value)
+            many = isinstance(value, (tuple, Mapping)) and len(said) > 60
+            parts.append(f"{one.name}={f'<{len(value)} of them>' if many else said}")
+        return f"Spec({', '.join(parts)})"
 
     def _check_added_tokens(self) -> None:
         texts = {token.text for token in self.added_tokens}

@@ -282,6 +282,9 @@ def _inputs(nodes: Mapping[str, Node]) -> dict[str, Any]:
         with node.blamed():
             options[name] = kind.from_dict(node.value)
         node.fields(*options[name].to_dict())
+        # A template has lists of objects, whose own fields may not be left to chance either.
+        if options[name].to_dict() != node.value:
+            raise node.expected("every part with a what and a type_id")
     return options
 
 
