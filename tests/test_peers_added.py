@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import random
+from functools import cache
 from typing import Any
 
 import pytest
@@ -44,9 +45,20 @@ def hf() -> Any:
     return pytest.importorskip("tokenizers")
 
 
+@cache
+def trained_bytes() -> jogak.Tokenizer:
+    return jogak.train(iter(CORPUS), jogak.BPE(num_merges=20), pretokenizer="gpt2")
+
+
+@cache
+def trained_wordpiece() -> jogak.Tokenizer:
+    config = jogak.WordPiece(vocab_size=60, unknown="[UNK]", min_pair_count=1)
+    return jogak.train(iter(CORPUS), config, pretokenizer="bert")
+
+
 def bytes_pair(peer: Any, normal: Any, stages: Any) -> tuple[Any, Spec]:
     """A byte-level BPE: in HF, and in jogak."""
-    tok = jogak.train(iter(CORPUS), jogak.BPE(num_merges=20), pretokenizer="gpt2")
+    tok = trained_bytes()
     model = peer.models.BPE(vocab=dict(tok.vocab), merges=list(tok.merges))
     theirs = peer.Tokenizer(model)
     theirs.pre_tokenizer = peer.pre_tokenizers.ByteLevel(add_prefix_space=False)
@@ -55,8 +67,7 @@ def bytes_pair(peer: Any, normal: Any, stages: Any) -> tuple[Any, Spec]:
 
 
 def wordpiece_pair(peer: Any, normal: Any, stages: Any) -> tuple[Any, Spec]:
-    config = jogak.WordPiece(vocab_size=60, unknown="[UNK]", min_pair_count=1)
-    tok = jogak.train(iter(CORPUS), config, pretokenizer="bert")
+    tok = trained_wordpiece()
     theirs = peer.Tokenizer(peer.models.WordPiece(vocab=dict(tok.vocab), unk_token="[UNK]"))
     theirs.pre_tokenizer = peer.pre_tokenizers.BertPreTokenizer()
     ours = Spec(model=tok.spec.model, pretokenizer=tok.spec.pretokenizer, normalizer=stages)
@@ -81,10 +92,10 @@ def first_pair(peer: Any, normal: Any, stages: Any) -> tuple[Any, Spec]:
 NORMALIZERS = {
     "none": (lambda n: None, ()),
     "lowercase": (lambda n: n.Lowercase(), (jogak.Lowercase(),)),
-    "nfkc": (lambda n: n.NFKC(), (jogak.UnicodeForm("NFKC"),)),
+    "nfkc": (lambda n: n.NFKC(), (jogak.UnicodeForm("nfkc"),)),
     "nfc, prepend": (
         lambda n: n.Sequence([n.NFC(), n.Prepend("_")]),
-        (jogak.UnicodeForm("NFC"), jogak.Prepend("_")),
+        (jogak.UnicodeForm("nfc"), jogak.Prepend("_")),
     ),
     "strip": (lambda n: n.Strip(), (jogak.Strip(),)),
     "replace": (lambda n: n.Replace("a", "bb"), (jogak.Replace("a", "bb"),)),
@@ -92,6 +103,8 @@ NORMALIZERS = {
 }
 #: What is a first stretch is another question to HF where a normalizer takes the start away.
 KEEPS_THE_START = ("none", "lowercase", "nfkc")
+#: HF counts a mark that was composed, and a space that was put in, to other characters.
+SAME_SPANS = ("none", "lowercase", "strip", "replace")
 PAIRS = [
     *((bytes_pair, name) for name in NORMALIZERS),
     *((wordpiece_pair, name) for name in ("none", "bert", "strip")),
@@ -116,12 +129,12 @@ def random_tokens(draw: random.Random, vocab: Any, rules: float) -> list[tuple[A
 
 
 def build(theirs: Any, ours: Spec, normal: Any, tokens: list[tuple[AddedToken, bool]]) -> Any:
-    """Adds the tokens to both; None where HF cannot say which of two it finds."""
+    """Adds the tokens to both; None where HF finds one of two by chance, or hangs (on nothing)."""
     peer = hf()
     if normal is not None:
         theirs.normalizer = normal
         forms = [normal.normalize_str(token.text) for token, _ in tokens if token.normalized]
-        if len(set(forms)) < len(forms):
+        if len(set(forms)) < len(forms) or "" in forms:
             return None
     for token, special in tokens:
         added = peer.AddedToken(
@@ -157,7 +170,7 @@ def build(theirs: Any, ours: Spec, normal: Any, tokens: list[tuple[AddedToken, b
 )
 @pytest.mark.parametrize("rules", [0.0, 0.3], ids=["plain", "rules"])
 def test_added_tokens_equal_hf(pair: Any, name: str, rules: float) -> None:
-    """Ids are equal, special tokens as tokens and as text; so are places of tokens without rules."""
+    """Ids are equal, special tokens as tokens and as text; so are the places of tokens."""
     peer = hf()
     make, stages = NORMALIZERS[name]
     draw = random.Random(f"{pair.__name__} {name} {rules}")
@@ -192,7 +205,7 @@ def test_added_tokens_equal_hf(pair: Any, name: str, rules: float) -> None:
                     for id_, (start, end) in zip(expected.ids, expected.offsets, strict=True)
                     if id_ in ids
                 ]
-                if "prepend" not in name:
+                if name in SAME_SPANS:
                     assert spans == offsets, case
                 compared += 1
                 found += bool(offsets)

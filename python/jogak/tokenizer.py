@@ -240,9 +240,10 @@ class Tokenizer:
     ) -> str:
         """The longest beginning of a text for which at most ``n`` of the text's own tokens stand.
 
-        It ends where a token ends and no character is cut. Its tokens, as part of the whole text, are the
-        first of ``encode(text)``: as many as fit, fewer than ``n`` only where the next character is
-        several tokens. Encoded by itself it may give other ids where words are cut by what follows them.
+        It ends where a token ends and no character is cut. Its tokens, as part of the whole text, are
+        the first of ``encode(text)``: ``n``, or fewer where no border is there (a character that is
+        several tokens). Encoded by itself it may give other ids, even more of them, where what follows
+        decides how words are cut.
 
         Args:
             text: any text.
