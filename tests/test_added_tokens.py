@@ -313,12 +313,12 @@ def test_refused_special_tokens_of_parts(parts: list[tuple[str, bool]]) -> None:
 @given(parts=part_lists)
 def test_normalized_special_tokens_of_parts(parts: list[tuple[str, bool]]) -> None:
     """Nor does untrusted text become or complete a token that is found in normalized text."""
-    stages = (jogak.UnicodeForm("nfc"), jogak.Lowercase(), jogak.Prepend("_"))
+    stages = (jogak.UnicodeForm("nfc"), jogak.Lowercase())
     tokens = [AddedToken(text, normalized=True) for text in ("<S>", "U Y", "<|USER|>", "s")]
     tok = bytes_only(
         [dataclasses.replace(token, in_model=token.text == "s") for token in tokens],
         [token.text for token in tokens],
-        normalizer=stages[:2],
+        normalizer=stages,
     )
     special = {id_ for text, id_ in tok.spec.special_tokens.items() if text != "s"}
     ids = tok.encode(as_parts(parts))

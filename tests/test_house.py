@@ -37,10 +37,13 @@ PYTHON_ARROWS: dict[str, set[str]] = {
     "normalization": {"_core", "errors", "spec"},
     "ragged": {"_core", "errors"},
     "special": {"errors", "spec"},
+    "peers": {"errors", "formats", "spec"},
     "tokenizer": {
         *("_core", "errors", "formats", "ragged", "resize", "spec", "special", "threads"),
-        # Only inside functions: a tokenizer hands what it saw to what shows it.
+        # Only inside functions: a tokenizer hands what it saw to what shows it, and what it is to what
+        # knows other libraries.
         "explain",
+        "peers",
     },
     "learn": {
         *("_core", "counts", "errors", "explain", "progress", "resize", "spec", "threads"),
@@ -52,6 +55,10 @@ PYTHON_ARROWS: dict[str, set[str]] = {
     "recipes": {
         *("counts", "errors", "formats", "learn", "normalization", "progress", "spec"),
         *("tokenizer", "training"),
+    },
+    # what others call all of it
+    "compat": {
+        *("errors", "formats", "normalization", "recipes", "spec", "threads", "tokenizer"),
     },
     # what shows
     "explain": {"errors", "spec"},

@@ -81,7 +81,7 @@ def unigram_pair(peer: Any, normal: Any, stages: Any, prepend: Any = "always") -
     vocab = list(zip(pieces, scores, strict=True))
     theirs = peer.Tokenizer(peer.models.Unigram(vocab, unk_id=0))
     theirs.pre_tokenizer = peer.pre_tokenizers.Metaspace(prepend_scheme=prepend)
-    spaces = Metaspace(prepend=prepend, only_missing=True)
+    spaces = Metaspace(prepend="start" if prepend == "first" else prepend, only_missing=True)
     return theirs, Spec(model=model, pretokenizer=(spaces,), normalizer=stages)
 
 
@@ -101,15 +101,13 @@ NORMALIZERS = {
     "replace": (lambda n: n.Replace("a", "bb"), (jogak.Replace("a", "bb"),)),
     "bert": (lambda n: n.BertNormalizer(), (jogak.BertNormalizer(),)),
 }
-#: What is a first stretch is another question to HF where a normalizer takes the start away.
-KEEPS_THE_START = ("none", "lowercase", "nfkc")
 #: HF counts a mark that was composed, and a space that was put in, to other characters.
 SAME_SPANS = ("none", "lowercase", "strip", "replace")
 PAIRS = [
     *((bytes_pair, name) for name in NORMALIZERS),
     *((wordpiece_pair, name) for name in ("none", "bert", "strip")),
     *((unigram_pair, name) for name in ("none", "nfkc", "lowercase", "replace", "strip")),
-    *((first_pair, name) for name in KEEPS_THE_START),
+    *((first_pair, name) for name in ("none", "nfkc", "lowercase", "replace", "strip")),
 ]
 
 

@@ -34,23 +34,36 @@ if TYPE_CHECKING:
         UnsupportedFeature,
     )
     from jogak.learn import train
-    from jogak.normalization import Normalized, compile_rules, normalize, read_rules, rules_of
+    from jogak.normalization import (
+        Normalized,
+        compile_rules,
+        normalize,
+        pretokenize,
+        read_rules,
+        rules_of,
+    )
     from jogak.ragged import Ragged
     from jogak.recipes import train_sentencepiece
     from jogak.spec import (
         BPE,
+        AddedToken,
         BertNormalizer,
         BPEModel,
         Casefold,
         Charsmap,
         CollapseSpaces,
         Digits,
+        DrawBytes,
+        FixedLength,
+        HfNmt,
         Jamo,
         Lowercase,
         Marker,
         Metaspace,
         Named,
+        PrefixSpace,
         Prepend,
+        Punctuation,
         Replace,
         RuleSet,
         ScoredBPEModel,
@@ -63,7 +76,9 @@ if TYPE_CHECKING:
         UnigramModel,
         WordPiece,
         WordPieceModel,
+        named_scheme,
     )
+    from jogak.special import Trusted
     from jogak.tokenizer import Score, Segmentation, Tokenizer, load
     from jogak.training import TrainingLog, UnigramLog, WordPieceLog
 
@@ -81,8 +96,11 @@ __all__ = [
     "Counts",
     "DecodeError",
     "Digits",
+    "DrawBytes",
     "EncodeError",
+    "FixedLength",
     "FormatError",
+    "HfNmt",
     "Jamo",
     "JogakError",
     "Lowercase",
@@ -91,7 +109,9 @@ __all__ = [
     "Named",
     "Normalized",
     "ParityError",
+    "PrefixSpace",
     "Prepend",
+    "Punctuation",
     "Ragged",
     "Replace",
     "RuleSet",
@@ -122,7 +142,9 @@ __all__ = [
     "convert",
     "count",
     "load",
+    "named_scheme",
     "normalize",
+    "pretokenize",
     "read_rules",
     "rules_of",
     "train",
@@ -158,6 +180,7 @@ _HOMES = {
         "Normalized",
         "compile_rules",
         "normalize",
+        "pretokenize",
         "read_rules",
         "rules_of",
     ),
@@ -172,12 +195,17 @@ _HOMES = {
         "Charsmap",
         "CollapseSpaces",
         "Digits",
+        "DrawBytes",
+        "FixedLength",
+        "HfNmt",
         "Jamo",
         "Lowercase",
         "Marker",
         "Metaspace",
         "Named",
+        "PrefixSpace",
         "Prepend",
+        "Punctuation",
         "Replace",
         "RuleSet",
         "ScoredBPEModel",
@@ -190,6 +218,7 @@ _HOMES = {
         "WordPiece",
         "WordPieceModel",
         "UnigramModel",
+        "named_scheme",
     ),
     "tokenizer": (
         "Score",

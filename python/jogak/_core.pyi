@@ -76,6 +76,7 @@ def train_bpe(
     counts: Counts,
     config: dict[str, Any],
     other_pieces: list[str],
+    threads: int,
     consume: bool = False,
     progress: Callable[[int, int | None], object] | None = None,
     trace: int = 0,
@@ -96,6 +97,7 @@ def train_wordpiece(
     counts: Counts,
     config: dict[str, Any],
     other_pieces: list[str],
+    threads: int,
     consume: bool = False,
     progress: Callable[[int, int | None], object] | None = None,
     trace: int = 0,
@@ -103,6 +105,9 @@ def train_wordpiece(
     words: int = 50,
 ) -> dict[str, Any]: ...
 def normalize(text: str, normalizer: list[dict[str, Any]]) -> tuple[str, list[tuple[int, int]]]: ...
+def pretokenize(
+    text: str, pretokenizer: list[dict[str, Any]], normalizer: list[dict[str, Any]]
+) -> list[tuple[str, tuple[int, int]]]: ...
 def compile_charsmap(rules: list[tuple[str, str]]) -> bytes: ...
 def named_charsmap(name: str) -> bytes: ...
 def charsmap_rules(data: bytes, limit: int) -> list[tuple[str, str]] | None: ...

@@ -69,12 +69,18 @@ class Tokenizer:
     'lowest newest'
     """
 
-    def __init__(self, spec: Spec, training: Log | None = None) -> None:
+    def __init__(
+        self,
+        spec: Spec,
+        training: Log | None = None,
+        extras: Mapping[str, Any] | None = None,
+    ) -> None:
         """Compile a tokenizer.
 
         Args:
             spec: all that it is.
             training: how it came to be, if that is known.
+            extras: what stood beside it in a model's folder and says nothing about ids.
 
         Raises:
             ConfigError: the spec does not hold together (a merge without a product, ...).
@@ -82,6 +88,7 @@ class Tokenizer:
         self._spec = spec
         self._training = training
         self._chosen: dict[tuple[frozenset[str], frozenset[str]], _core.Chosen] = {}
+        self._extras = MappingProxyType({} if extras is None else dict(extras))
         self._core = _core.Tokenizer(
             spec.model.to_core(),
             [stage.to_dict() for stage in spec.pretokenizer],
@@ -486,6 +493,15 @@ class Tokenizer:
         """How it was trained: config, reason for stopping, counts; None if nobody knows."""
         return self._training
 
+    @property
+    def extras(self) -> Mapping[str, Any]:
+        """What stood beside the tokenizer in a model's folder and says nothing about ids, as plain data.
+
+        ``files`` (which were read), ``tokenizer_config``, ``special_tokens_map``, ``chat_template``;
+        only those that were there.
+        """
+        return self._extras
+
     # --- keep
 
     @property
@@ -572,7 +588,7 @@ class Tokenizer:
             path: the file; for ``format="vocab-merges"`` the folder of the two files.
             format: None for jogak's own JSON, ``"vocab-merges"`` for vocab.json and merges.txt,
                 ``"tiktoken"`` for a rank file, ``"sentencepiece"`` for a ``.model``, ``"vocab-txt"``
-                for BERT's vocab.txt.
+                for BERT's vocab.txt, ``"tokenizer-json"`` for Hugging Face's tokenizer.json.
 
         Raises:
             UnsupportedFeature: the format cannot say something that this tokenizer needs.
@@ -587,13 +603,8 @@ class Tokenizer:
             except JogakError:  # a text that has no ids here proves nothing
                 continue
         spec = self._spec
-        if (
-            format == "vocab-merges"
-            and type(spec.model) is BPEModel  # merges of equal rank cannot be listed
-            and spec.model.merges is None
-        ):
-            model = dataclasses.replace(spec.model, merges=self.merge_ids)
-            spec = dataclasses.replace(spec, model=model)
+        if format in ("vocab-merges", "tokenizer-json"):
+            spec = self._with_merges(path)
         if format == "sentencepiece":
             compiled = tuple(
                 Charsmap(_core.named_charsmap(stage.name)) if isinstance(stage, RuleSet) else stage
@@ -631,6 +642,52 @@ class Tokenizer:
         if len(self._chosen) >= 16:  # Callers come back with the same few sets.
             self._chosen.clear()
         return self._chosen.setdefault(sets, self._core.choose(*map(sorted, sets)))
+
+    def save_pretrained(self, folder: str | PathLike[str]) -> None:
+        """Write tokenizer.json, tokenizer_config.json and special_tokens_map.json into a folder.
+
+        ``transformers.AutoTokenizer.from_pretrained(folder)`` makes a tokenizer of them that gives the
+        same ids; it finds special tokens in every text, as that library does.
+
+        Args:
+            folder: made where it is not there.
+
+        Raises:
+            UnsupportedFeature: Hugging Face's library has no way to do what this tokenizer does.
+            OSError: a file cannot be written.
+
+        >>> import jogak, os
+        >>> tok = jogak.train({"hug": 10, "pug": 5}, jogak.BPE(vocab_size=260))
+        >>> tok.save_pretrained("hug")
+        >>> sorted(os.listdir("hug"))
+        ['special_tokens_map.json', 'tokenizer.json', 'tokenizer_config.json']
+        """
+        from jogak.formats import model_folder
+
+        model_folder.write(folder, self._with_merges(folder), extras=self._extras)
+
+    def to_transformers(self) -> Any:
+        """A ``transformers.PreTrainedTokenizerFast`` that gives the same ids; no files are left.
+
+        Special tokens get their parts (``bos_token``, ``pad_token``, ...) where a folder said them, or
+        where their texts are the usual ones.
+
+        Raises:
+            UnsupportedFeature: Hugging Face's library has no way to do what this tokenizer does.
+            ImportError: transformers is not installed.
+        """
+        from jogak.peers import to_transformers
+
+        return to_transformers(self._with_merges("tokenizer.json"), self._extras)
+
+    def _with_merges(self, path: str | PathLike[str]) -> Spec:
+        """The spec, with its merges in a list where it has ranks or scores instead."""
+        from jogak.formats.listed import with_merges
+
+        model = self._spec.model
+        if not isinstance(model, BPEModel) or model.merges is not None:
+            return self._spec
+        return with_merges(self._spec, self.merge_ids, os.fspath(path))
 
     def _way(self, strategy: Strategy | None) -> str:
         """How texts are cut, by name: a strategy of BPE, else the family."""
@@ -670,7 +727,7 @@ class Tokenizer:
         return ("dropout", dropout, seed) if alpha is None else ("alpha", alpha, seed)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (self._spec, self._training)
+        return _restore, (self._spec, self._training, dict(self._extras))
 
     def __eq__(self, other: object) -> bool:
         """Tokenizers are equal if they are the same Spec, however they were trained."""
@@ -691,36 +748,45 @@ class Tokenizer:
         return f"<Tokenizer: {family}, {len(self):,} pieces, {model.marker.kind}, {way}>"
 
 
-def load(path: str | PathLike[str], format: str | None = None, **options: Any) -> Tokenizer:
-    """Open a tokenizer file, recognised by its content.
+def load(path: Any, format: str | None = None, **options: Any) -> Tokenizer:
+    """Open a tokenizer file, recognised by its content, or take over another library's tokenizer.
 
     Args:
-        path: jogak's own file; a ``.tiktoken`` file; vocab.json with merges.txt beside it, or the
-            folder of both; a SentencePiece ``.model``; BERT's vocab.txt.
-        format: ``"jogak"``, ``"vocab-merges"``, ``"tiktoken"``, ``"sentencepiece"`` or ``"vocab-txt"``
-            to say what it is.
+        path: jogak's own file; Hugging Face's tokenizer.json; a model's folder; a ``.tiktoken`` file;
+            vocab.json with merges.txt beside it; a SentencePiece ``.model``; BERT's vocab.txt. Or an
+            object: a ``tokenizers.Tokenizer``, a fast tokenizer of transformers, a
+            ``tiktoken.Encoding``, a ``sentencepiece.SentencePieceProcessor``.
+        format: ``"jogak"``, ``"tokenizer-json"``, ``"model-folder"``, ``"vocab-merges"``, ``"tiktoken"``,
+            ``"sentencepiece"`` or ``"vocab-txt"`` to say what it is.
         options: what the file does not say itself, such as ``pretokenizer="cl100k"`` for rank files,
             ``marker="suffix"`` for vocab.json and merges.txt, or ``lowercase=True`` for vocab.txt.
 
     Raises:
         FormatError: the file is not what it should be, or does not give the ids it was saved with.
-        ConfigError: an option is missing or makes no sense for the format.
+        UnsupportedFeature: something in it that cannot be said here, with its name and place.
+        ConfigError: an option is missing or makes no sense for the format; an object of another kind.
         OSError: the file cannot be read.
     """
-    from jogak import formats
+    if isinstance(path, (str, os.PathLike, tuple)):
+        from jogak import formats
 
-    loaded = formats.read(path, format, **options)
+        loaded = formats.read(path, format, **options)
+        name = os.fspath(path[0] if isinstance(path, tuple) else path)
+    else:
+        from jogak.peers import loaded_of
+
+        loaded, name = loaded_of(path, **options), f"the {type(path).__name__}"
     try:
-        tokenizer = Tokenizer(loaded.spec, loaded.training)
+        tokenizer = Tokenizer(loaded.spec, loaded.training, loaded.extras)
     except ConfigError as error:
-        raise FormatError(f"{os.fspath(path)}: {error}", os.fspath(path)) from error
+        raise FormatError(f"{name}: {error}", name) from error
     for number, probe in enumerate(loaded.probes):
         found = tokenizer.encode(probe.text)
         if found != list(probe.ids):
             raise FormatError(
-                f"{os.fspath(path)} says that {probe.text!r} has the ids {list(probe.ids)}, but it "
+                f"{name} says that {probe.text!r} has the ids {list(probe.ids)}, but it "
                 f"gives {found}; the file was changed, or was written by another version",
-                os.fspath(path),
+                name,
                 f"probes[{number}]",
             )
     return tokenizer
@@ -733,5 +799,5 @@ def _limit(n: int, least: int) -> int:
     return min(n, (1 << 63) - 1)
 
 
-def _restore(spec: Spec, training: Log | None) -> Tokenizer:
-    return Tokenizer(spec, training)
+def _restore(spec: Spec, training: Log | None, extras: Mapping[str, Any]) -> Tokenizer:
+    return Tokenizer(spec, training, extras)

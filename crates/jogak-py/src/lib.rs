@@ -24,7 +24,7 @@ mod _core {
     use crate::decoders::PyStream;
     #[pymodule_export]
     use crate::normalizers::{
-        charsmap_rules, compile_charsmap, named_charsmap, normalize, parse_rule_tsv,
+        charsmap_rules, compile_charsmap, named_charsmap, normalize, parse_rule_tsv, pretokenize,
     };
     #[pymodule_export]
     use crate::texts::PyChosen;

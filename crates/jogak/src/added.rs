@@ -367,11 +367,15 @@ impl Search {
             if text.is_empty() {
                 continue; // Nothing is left of it, and nothing is found nowhere.
             }
-            texts.push(text);
-            search.tokens.push(number as u32);
+            texts.push((text, number as u32));
             search.has_special |= token.special;
             search.has_ordinary |= !token.special;
         }
+        // In order, since neighbours then are neighbours in memory: many are made twice as fast. Of
+        // equal texts the first token stays the first.
+        texts.sort();
+        let (texts, numbers): (Vec<String>, Vec<u32>) = texts.into_iter().unzip();
+        search.tokens = numbers;
         if !texts.is_empty() {
             search.finder = Some(finder(&texts)?);
         }

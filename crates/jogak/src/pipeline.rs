@@ -13,9 +13,9 @@ use crate::cache::{CharTable, WordTable};
 use crate::decode::Decoder;
 use crate::error::{Error, Result};
 use crate::model::{Bpe, Model, Scratch, Strategy, Way};
-use crate::normalize::Place;
+use crate::normalize::{Origins, Place};
 use crate::observe::Silent;
-use crate::prepare::{self, Prepare};
+use crate::prepare::{self, Prepare, Prepared};
 use crate::random::SplitMix64;
 
 /// How much memory a worker may use to remember words, in bytes.
@@ -185,13 +185,12 @@ impl Tokenizer {
         let looks_twice = self.added.looks_twice(policy, input.trusted.is_some());
         // Lent to the words while they are cut.
         let mut prepared = std::mem::take(&mut worker.prepared);
-        let prepare::Scratch { normalized, spaced } = &mut prepared;
-        let mut stretch = |text: &str, place: Place, out: &mut Vec<u32>| {
-            let text = self.prepare.spaced(text, place, spaced);
+        let prepare::Scratch { normalized, written } = &mut prepared;
+        let mut words = |ready: Prepared<'_>, out: &mut Vec<u32>| {
             if remember {
-                self.remembered(text, &mut way, worker, out)
+                self.remembered(ready, &mut way, worker, out)
             } else {
-                self.plainly(text, &mut way, worker, out)
+                self.plainly(ready, &mut way, worker, out)
             }
         };
         let result = self.added.for_each(input, policy, |part| {
@@ -204,17 +203,28 @@ impl Tokenizer {
             };
             if !looks_twice {
                 let text = self.prepare.normalized(part, place, normalized)?;
-                return stretch(text, place, out);
+                let origins = || Ok(self.prepare.normalizer().aligned(part, place)?.1);
+                return words(self.prepare.written(text, place, written, origins)?, out);
             }
             let images = self.images(input, part, place, base)?;
             let text = self.prepare.normalized(part, place, normalized)?;
             let inner = Input { text, trusted: images.as_deref() };
-            let found = self.added.for_each_normalized(inner, place, policy, |part| match part {
+            let found = self.added.for_each_normalized(inner, place, policy, |found| match found {
                 Part::Token(id, ..) => {
                     out.push(id);
                     Ok(())
                 }
-                Part::Text(text, place, _) => stretch(text, place, out),
+                Part::Text(text, inner, from) => {
+                    // The start of the text is asked for, and only the first stretch can be there.
+                    let origins = || {
+                        if from > 0 {
+                            return Ok(Origins::same(text.len()));
+                        }
+                        let (_, origins) = self.prepare.normalizer().aligned(part, place)?;
+                        Ok(origins.part(0, text.len()).0)
+                    };
+                    words(self.prepare.written(text, inner, written, origins)?, out)
+                }
             });
             found.map_err(|error| self.in_original(error, part, place, base))
         });
@@ -252,15 +262,16 @@ impl Tokenizer {
     /// Encodes with the worker's memory of words.
     fn remembered(
         &self,
-        text: &str,
+        ready: Prepared<'_>,
         way: &mut Way,
         worker: &mut Worker,
         out: &mut Vec<u32>,
     ) -> Result<()> {
         let Worker { table, characters, scratch, .. } = worker;
+        let text = ready.text;
         if let Some(model) = self.model.unigram() {
             let mut result = Ok(());
-            self.prepare.pretokenizer().for_each(text, |start, end| {
+            self.prepare.for_each(ready, |start, end| {
                 if result.is_ok() {
                     result = unigram::word(model, text, start, end, table, scratch, out);
                 }
@@ -287,7 +298,7 @@ impl Tokenizer {
         let (all_words, before) = (self.model.cuts_all_words(), out.len());
         match self.model.cuts() {
             // A word that begins with other than ASCII goes by its parts.
-            Some(cuts) => self.prepare.pretokenizer().for_each(text, |start, end| {
+            Some(cuts) => self.prepare.for_each(ready, |start, end| {
                 let ascii = |at: usize| bytes.get(at).is_none_or(|&byte| byte < 0x80);
                 if ascii(start) && ascii(start + 1) && !all_words {
                     if !table.get(bytes, start, end, out) {
@@ -307,7 +318,7 @@ impl Tokenizer {
                     }
                 });
             }),
-            None => self.prepare.pretokenizer().for_each(text, |start, end| {
+            None => self.prepare.for_each(ready, |start, end| {
                 if !table.get(bytes, start, end, out) {
                     learn(table, start, end, out);
                 }
@@ -322,14 +333,15 @@ impl Tokenizer {
 
     fn plainly(
         &self,
-        text: &str,
+        ready: Prepared<'_>,
         way: &mut Way,
         worker: &mut Worker,
         out: &mut Vec<u32>,
     ) -> Result<()> {
         let Worker { scratch, .. } = worker;
+        let text = ready.text;
         let mut result = Ok(());
-        self.prepare.pretokenizer().for_each(text, |start, end| {
+        self.prepare.for_each(ready, |start, end| {
             if result.is_ok() {
                 result = self.model.word(&text[start..end], way, scratch, out, &mut Silent);
             }

@@ -140,6 +140,15 @@ impl Symbols {
         Symbols::Chars(symbols)
     }
 
+    /// The id of a sign, or [`UNKNOWN`]; where symbols are bytes, none is one.
+    pub fn id(&self, sign: Sign) -> u32 {
+        match (self, sign) {
+            (Symbols::Bytes { .. }, _) => UNKNOWN,
+            (Symbols::Chars(chars), Sign::Character(character, form)) => chars.id(character, form),
+            (Symbols::Chars(chars), Sign::Own) => chars.own,
+        }
+    }
+
     /// Calls `emit` for every symbol of `word`, left to right. Cost: linear in the word.
     #[inline]
     pub fn for_each(&self, word: &str, mut emit: impl FnMut(Symbol)) {
@@ -166,24 +175,46 @@ impl CharSymbols {
 
     #[inline]
     fn for_each(&self, word: &str, mut emit: impl FnMut(Symbol)) {
-        if matches!(self.marker, Marker::Prefix { .. }) && !word.is_empty() {
-            emit(Symbol { id: self.own, start: 0, end: 0 });
+        self.marker.for_each(word, |sign, start, end| {
+            let id = match sign {
+                Sign::Character(character, form) => self.id(character, form),
+                Sign::Own => self.own,
+            };
+            emit(Symbol { id, start, end });
+        });
+    }
+}
+
+/// What a word is made of, before it is known which of it are symbols.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Sign {
+    /// A character.
+    Character(char, Form),
+    /// The marker where it is a symbol of its own.
+    Own,
+}
+
+impl Marker {
+    /// Calls `emit(sign, start, end)` for every sign of `word`, left to right, with the bytes that it
+    /// stands for.
+    #[inline]
+    pub fn for_each(&self, word: &str, mut emit: impl FnMut(Sign, usize, usize)) {
+        if matches!(self, Marker::Prefix { .. }) && !word.is_empty() {
+            emit(Sign::Own, 0, 0);
         }
         let mut rest = word.chars();
         let mut start = 0;
         while let Some(character) = rest.next() {
             let end = word.len() - rest.as_str().len();
-            let form = self.marker.form(start == 0, end == word.len());
-            emit(Symbol { id: self.id(character, form), start, end });
+            let form = self.form(start == 0, end == word.len());
+            emit(Sign::Character(character, form), start, end);
             start = end;
         }
-        if matches!(self.marker, Marker::Suffix { joined: false, .. }) && !word.is_empty() {
-            emit(Symbol { id: self.own, start, end: start });
+        if matches!(self, Marker::Suffix { joined: false, .. }) && !word.is_empty() {
+            emit(Sign::Own, start, start);
         }
     }
-}
 
-impl Marker {
     /// The form of a character that is the first or the last of its word, or neither.
     #[inline]
     pub fn form(&self, first: bool, last: bool) -> Form {

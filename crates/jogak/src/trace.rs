@@ -316,15 +316,16 @@ impl Tokenizer {
         base: usize,
         each: &mut impl FnMut(WordPart<'_>) -> Result<()>,
     ) -> Result<()> {
-        let (prepared, origins) = self.prepare().spaced_aligned(text, origins, place);
+        let aligned = self.prepare().written_aligned(text, origins, place)?;
+        let (ready, origins) = (aligned.prepared(), &aligned.origins);
         let mut result = Ok(());
-        self.prepare().pretokenizer().for_each(&prepared, |start, end| {
+        self.prepare().for_each(ready, |start, end| {
             if result.is_ok() {
                 let span = |from: usize, to: usize| {
                     let (from, to) = origins.span(start + from, start + to);
                     (base + from, base + to)
                 };
-                result = each(WordPart::Word(&prepared[start..end], &span));
+                result = each(WordPart::Word(&ready.text[start..end], &span));
             }
         })?;
         result

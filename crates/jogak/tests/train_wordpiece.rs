@@ -27,7 +27,7 @@ fn config(criterion: Criterion, min_pair_count: Option<u64>) -> WordPieceConfig 
 
 fn corpus(words: &[(String, u64)], config: &WordPieceConfig) -> Corpus {
     let words = words.iter().map(|(word, n)| (word.as_str(), *n));
-    Corpus::of_characters(words, config, &mut Silent).unwrap()
+    Corpus::of_characters(&[words], config, &mut Silent).unwrap()
 }
 
 fn train(words: &[(String, u64)], config: &WordPieceConfig) -> WordPieceTrained {

@@ -53,8 +53,16 @@ def fault(file: str | None, place: str, message: str) -> FormatError:
 # --- bytes -> plain data ------------------------------------------------------------------------
 
 
-def parse(data: bytes, file: str | None) -> Any:
+def parse(
+    data: bytes, file: str | None, parse_float: Callable[[str], float] | None = None
+) -> Any:
     """The value that a JSON file holds.
+
+    Args:
+        data: the file.
+        file: its name, for errors.
+        parse_float: how numbers with a fraction or an exponent are read, if not to the nearest number of
+            64 bits; a `ValueError` from it is a fault of the file.
 
     Raises:
         FormatError: not UTF-8, not JSON, a key that stands twice in an object, NaN or Infinity,
@@ -99,7 +107,11 @@ def parse(data: bytes, file: str | None) -> Any:
 
     try:
         return json.loads(
-            text, object_pairs_hook=unique, parse_constant=no_constant, parse_int=parse_int
+            text,
+            object_pairs_hook=unique,
+            parse_constant=no_constant,
+            parse_int=parse_int,
+            parse_float=parse_float,
         )
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
@@ -108,6 +120,8 @@ def parse(data: bytes, file: str | None) -> Any:
             place,
             f"{place}: {error.msg}; expected JSON (is the file whole?)",
         ) from None
+    except ValueError as error:
+        raise fault(file, "number", str(error)) from None
     except RecursionError:
         raise fault(file, "", "lists or objects nested too deeply to be a vocabulary") from None
 

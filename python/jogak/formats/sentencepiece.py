@@ -50,6 +50,7 @@ __all__ = [
     "ModelFile",
     "Piece",
     "PieceType",
+    "loaded_from",
     "read",
     "read_model",
     "read_vocab",
@@ -83,8 +84,16 @@ def read(path: PathLike) -> Loaded:
             change ids.
         OSError: the file cannot be read.
     """
-    name = os.fspath(path)
-    file = read_model(path)
+    return loaded_from(read_bytes(path), os.fspath(path))
+
+
+def loaded_from(data: bytes, name: str = "the model") -> Loaded:
+    """The tokenizer of a file that is in memory; see `read`.
+
+    Raises:
+        FormatError, UnsupportedFeature: as `read`.
+    """
+    file = parse(data, name)
     _check_known(file, name)
     spec = _spec(file, name)
     return Loaded(spec, None, _probes(file, spec), FORMAT.name)

@@ -16,15 +16,15 @@ Source: tokenizers 0.23, `added_vocabulary.rs`, and what it does.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import accumulate
 
-import regex
-
-WORD = regex.compile(r"[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]")
+WORD = r"[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]"
 """A character of a word: `\\w` of Unicode's technical standard 18."""
-SPACE = regex.compile(r"\p{White_Space}")
+SPACE = r"\p{White_Space}"
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,12 @@ class Added:
     lstrip: bool = False
     rstrip: bool = False
     normalized: bool = False
+
+
+@cache
+def _is(character: str, what: str) -> bool:
+    """Whether a character is one of `what`; the package `regex` knows the properties."""
+    return importlib.import_module("regex").match(what, character) is not None
 
 
 Found = tuple["Added | None", str]
@@ -69,8 +75,8 @@ def is_alone(text: str, start: int, end: int) -> bool:
     >>> is_alone("a-b", 0, 1), is_alone("a_b", 0, 1)
     (True, False)
     """
-    return not (start > 0 and WORD.match(text[start - 1])) and not (
-        end < len(text) and WORD.match(text[end])
+    return not (start > 0 and _is(text[start - 1], WORD)) and not (
+        end < len(text) and _is(text[end], WORD)
     )
 
 
@@ -96,11 +102,11 @@ def search(text: str, tokens: dict[str, Added], special: bool) -> list[Found]:
         if token.single_word and not is_alone(text, start, end):
             continue
         if token.lstrip:
-            while start > 0 and SPACE.match(text[start - 1]):
+            while start > 0 and _is(text[start - 1], SPACE):
                 start -= 1
             start = max(start, done)
         if token.rstrip:
-            while end < len(text) and SPACE.match(text[end]):
+            while end < len(text) and _is(text[end], SPACE):
                 end += 1
         if start >= end:
             continue
@@ -135,11 +141,11 @@ def find(
             plain.setdefault(token.text, token)
     normalized.pop("", None)
     result: list[Found] = []
-    for token, part in search(text, plain, special):
-        if token is None:
+    for found, part in search(text, plain, special):
+        if found is None:
             result += search(normalize(part), normalized, special)
         else:
-            result.append((token, part))
+            result.append((found, part))
     return [(token, part) for token, part in result if part]
 
 

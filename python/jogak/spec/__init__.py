@@ -39,6 +39,8 @@ from jogak.spec.normalizers import (
     Casefold,
     Charsmap,
     CollapseSpaces,
+    DrawBytes,
+    HfNmt,
     Jamo,
     Lowercase,
     Normalizer,
@@ -54,14 +56,19 @@ from jogak.spec.normalizers import (
 )
 from jogak.spec.pretokenizers import (
     Digits,
+    FixedLength,
+    Matches,
     Metaspace,
     Named,
+    PrefixSpace,
     Pretokenizer,
     PretokenizerLike,
+    Punctuation,
     Split,
     pretokenizer_from_dict,
     resolve_pretokenizer,
 )
+from jogak.spec.schemes import named_scheme
 from jogak.spec.scored_bpe import ScoredBPEModel
 from jogak.spec.unigram import Precision, UnigramModel
 from jogak.spec.unigram_config import SeedRule, Unigram
@@ -88,10 +95,14 @@ __all__ = [
     "DecodeWordPiece",
     "DecoderStage",
     "Digits",
+    "DrawBytes",
+    "FixedLength",
+    "HfNmt",
     "Jamo",
     "Lowercase",
     "Marker",
     "MarkerKind",
+    "Matches",
     "Metaspace",
     "Model",
     "Named",
@@ -99,9 +110,11 @@ __all__ = [
     "NormalizerLike",
     "Padding",
     "Precision",
+    "PrefixSpace",
     "Prepend",
     "Pretokenizer",
     "PretokenizerLike",
+    "Punctuation",
     "Replace",
     "RuleSet",
     "ScoredBPEModel",
@@ -122,6 +135,7 @@ __all__ = [
     "WordPiece",
     "WordPieceModel",
     "decoder_stage_from_dict",
+    "named_scheme",
     "normalizer_from_dict",
     "pretokenizer_from_dict",
     "resolve_normalizer",

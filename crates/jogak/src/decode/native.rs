@@ -129,7 +129,7 @@ impl Native {
     pub(super) fn end_stretch(&self, draft: &mut Draft, last: bool) {
         if let Some(spaces) = self.spaces
             && spaces.suffix
-            && (spaces.dummy == Dummy::Always || (spaces.dummy == Dummy::First && last))
+            && (spaces.dummy == Dummy::Always || (spaces.dummy != Dummy::Never && last))
             && let Some(space) = draft.trailing.take()
         {
             draft.bytes.truncate(space);
@@ -147,13 +147,14 @@ impl Native {
 
 /// Writes a piece in which marks stand for spaces.
 fn spaced(spaces: Metaspace, piece: &[u8], draft: &mut Draft) {
-    let mark = spaces.mark().as_bytes();
+    let mut utf8 = [0; 4];
+    let mark = spaces.mark().encode_utf8(&mut utf8).as_bytes();
     let out = &mut draft.bytes;
     let mut rest = piece;
     let may_begin = !spaces.suffix
         && match spaces.dummy {
             Dummy::Always => !draft.begun || draft.behind_special,
-            Dummy::First => !draft.begun,
+            Dummy::First | Dummy::Start => !draft.begun,
             Dummy::Never => false,
         };
     if may_begin && let Some(bare) = rest.strip_prefix(mark) {

@@ -69,6 +69,14 @@ _OPTIONS_OF_STAGE = {
     "regex": ("pattern", "matches"),
     "metaspace": ("prepend", "only_missing", "suffix", "split", "escape"),
 }
+_FLAGS_OF_STAGES = ("only_missing", "suffix", "split", "escape", "invert", "regex")
+#: What they have since version 3.
+_LATER_OPTIONS_OF_STAGE = {
+    "digits": ("version",),
+    "regex": ("invert", "regex"),
+    "metaspace": ("mark",),
+    "fixed": ("length",),
+}
 
 
 # --- files --------------------------------------------------------------------------------------
@@ -321,12 +329,19 @@ def _rule(node: Node) -> Normalizer:
 
 def _stage(node: Node, version: int) -> Pretokenizer:
     kind = node.field("type").text()
-    options = _OPTIONS_OF_STAGE.get(kind, ())
+    options: tuple[str, ...] = _OPTIONS_OF_STAGE.get(kind, ())
+    if version >= 3:
+        options += _LATER_OPTIONS_OF_STAGE.get(kind, ())
+        # "punctuation" by itself, and with options.
+        if kind == "punctuation" and len(node.value) > 1:
+            options = ("matches", "version")
     _, *nodes = node.fields("type", *(() if (kind, version) == ("metaspace", 1) else options))
     for option, option_node in zip(options, nodes, strict=False):
-        if kind == "digits":
-            option_node.integer(1, 3)
-        elif kind == "metaspace" and option != "prepend":
+        if option == "group" and version >= 3 and option_node.value is None:
+            continue
+        if option in ("group", "length"):
+            option_node.integer(1, 3 if option == "group" else 2**31 - 1)
+        elif option in _FLAGS_OF_STAGES:
             option_node.flag()
         else:
             option_node.text()
