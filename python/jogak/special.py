@@ -32,7 +32,7 @@ class Trusted:
         text: the part.
 
     >>> import jogak
-    >>> tok = jogak.train({"hi": 5}, jogak.BPE(num_merges=1, special_tokens=["<user>"]))
+    >>> tok = jogak.train({"hi": 5}, jogak.BPE(num_merges=1), special_tokens=["<user>"])
     >>> question = "hi <user>"
     >>> tok.tokens([jogak.Trusted("<user>"), question])[:4]
     ['<user>', 'hi', 'Ġ', '<']

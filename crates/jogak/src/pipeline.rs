@@ -44,7 +44,7 @@ pub struct Worker {
 }
 
 /// How to encode, for one call.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Request {
     /// Another strategy than the tokenizer's own.
     pub strategy: Option<Strategy>,
@@ -54,12 +54,6 @@ pub struct Request {
     pub alpha: Option<(f64, u64)>,
     /// What to do with the texts of special tokens.
     pub specials: SpecialPolicy,
-}
-
-impl Default for Request {
-    fn default() -> Self {
-        Self { strategy: None, dropout: None, alpha: None, specials: SpecialPolicy::default() }
-    }
 }
 
 /// Ids of many texts, one behind the other.
