@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from jogak.recipes import train_sentencepiece
     from jogak.spec import (
         BPE,
+        AddedToken,
         BertNormalizer,
         BPEModel,
         Casefold,
@@ -82,11 +83,13 @@ if TYPE_CHECKING:
         WordPieceModel,
         named_scheme,
     )
+    from jogak.special import Trusted
     from jogak.tokenizer import Score, Segmentation, Tokenizer, load
     from jogak.training import TrainingLog, UnigramLog, WordPieceLog
 
 __all__ = [
     "BPE",
+    "AddedToken",
     "BPEModel",
     "BertNormalizer",
     "Casefold",
@@ -135,6 +138,7 @@ __all__ = [
     "TrainingInterrupted",
     "TrainingLog",
     "Truncation",
+    "Trusted",
     "UnicodeForm",
     "Unigram",
     "UnigramLog",
@@ -193,8 +197,10 @@ _HOMES = {
         "rules_of",
     ),
     "ragged": ("Ragged",),
+    "special": ("Trusted",),
     "spec": (
         "BPE",
+        "AddedToken",
         "BPEModel",
         "BertNormalizer",
         "Casefold",

@@ -8,6 +8,7 @@ mod inputs;
 mod models;
 mod normalizers;
 mod schemes;
+mod texts;
 mod tokenizer;
 mod train;
 
@@ -29,6 +30,8 @@ mod _core {
     use crate::normalizers::{
         charsmap_rules, compile_charsmap, named_charsmap, normalize, parse_rule_tsv, pretokenize,
     };
+    #[pymodule_export]
+    use crate::texts::PyChosen;
     #[pymodule_export]
     use crate::tokenizer::PyTokenizer;
     #[pymodule_export]

@@ -6,6 +6,7 @@ sharded; when the core and this room disagree, one of them is wrong and a test s
 
 Read it in this order; every file tells one story and starts with its rules:
 
+    added         tokens that are found before anything is cut
     pretokenize   text -> words
     words         words -> counts, and a word -> its first symbols (alphabets, border markers)
     ties          which of several equally frequent pairs comes first
@@ -30,6 +31,7 @@ Unigram has a place beside these files, not inside them.
 ['low', 'est</w>']
 """
 
+from .added import Added, find, trusted_places
 from .bpe import Merge, Pruned, Training, count_pairs, merge_pair, prune_dead, train
 from .chains import clean_up, run_chain
 from .compress import Compression, CompressionStep, compress
@@ -58,6 +60,7 @@ __all__ = [
     "MARKERS",
     "PATTERNS",
     "TIES",
+    "Added",
     "Compression",
     "CompressionStep",
     "Encoding",
@@ -85,6 +88,7 @@ __all__ = [
     "encode_word",
     "encode_word_dropout",
     "encode_wordpiece",
+    "find",
     "from_jamo",
     "inventory",
     "join_tokens",
@@ -100,5 +104,6 @@ __all__ = [
     "tokens",
     "train",
     "train_wordpiece",
+    "trusted_places",
     "undo_metaspace",
 ]
