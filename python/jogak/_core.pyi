@@ -138,6 +138,7 @@ class Tokenizer:
         special_tokens: list[tuple[str, int]],
         normalizer: list[dict[str, Any]],
         decoder: list[dict[str, Any]] | None = None,
+        apart: list[int] | None = None,
     ) -> Tokenizer: ...
     def encode(
         self, text: str, special: str, strategy: str | None = None, draw: _Draw = None

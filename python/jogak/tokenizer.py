@@ -98,6 +98,7 @@ class Tokenizer:
             list(spec.special_tokens.items()),
             [stage.to_core() for stage in spec.normalizer],
             None if spec.decoder is None else [stage.to_dict() for stage in spec.decoder],
+            spec.apart(),
         )
 
     # --- run
@@ -107,7 +108,7 @@ class Tokenizer:
         text: str,
         *,
         add_special_tokens: bool = False,
-        dropout: float = 0.0,
+        dropout: float | None = None,
         alpha: float | None = None,
         seed: int | None = None,
         strategy: Strategy | None = None,
@@ -119,7 +120,7 @@ class Tokenizer:
             text: any text.
             add_special_tokens: put the ids of the template around (``[CLS]`` and the like).
             dropout: BPE-dropout (Provilkov et al. 2020): the probability, 0 to 1, with which each
-                merge is skipped.
+                merge is skipped. None takes the model's own, which mostly is 0: none is.
             alpha: draw a way to cut the text rather than taking the best one (Unigram; Kudo 2018): one
                 of probability p is drawn in proportion to p to the power of ``alpha``. 1 draws from
                 the model, 0 from all ways alike, large numbers near the best one. None takes the best.
@@ -148,7 +149,7 @@ class Tokenizer:
         text: str,
         *,
         add_special_tokens: bool = False,
-        dropout: float = 0.0,
+        dropout: float | None = None,
         alpha: float | None = None,
         seed: int | None = None,
         strategy: Strategy | None = None,
@@ -165,7 +166,7 @@ class Tokenizer:
         *,
         num_threads: int | None = None,
         add_special_tokens: bool = False,
-        dropout: float = 0.0,
+        dropout: float | None = None,
         alpha: float | None = None,
         seed: int | None = None,
         strategy: Strategy | None = None,
@@ -299,7 +300,7 @@ class Tokenizer:
         self,
         text: str,
         *,
-        dropout: float = 0.0,
+        dropout: float | None = None,
         alpha: float | None = None,
         seed: int | None = None,
         strategy: Strategy | None = None,
@@ -321,7 +322,7 @@ class Tokenizer:
         special: Special = "text",
     ) -> int:
         """How many ids a text has, without making them Python objects. See `encode`."""
-        return self._core.count(text, special, strategy, self._draw(0.0, None, None, strategy))
+        return self._core.count(text, special, strategy, self._draw(None, None, None, strategy))
 
     def decode(
         self,
@@ -486,7 +487,7 @@ class Tokenizer:
         self,
         text: str,
         *,
-        dropout: float = 0.0,
+        dropout: float | None = None,
         alpha: float | None = None,
         seed: int | None = None,
         strategy: Strategy | None = None,
@@ -620,7 +621,7 @@ class Tokenizer:
         probes = []
         for text in PROBES:
             try:
-                probes.append(Probe(text, tuple(self.encode(text))))
+                probes.append(Probe(text, tuple(self.encode(text, dropout=0.0))))
             except JogakError:  # a text that has no ids here proves nothing
                 continue
         spec = self._spec
@@ -686,10 +687,17 @@ class Tokenizer:
         return (strategy or model.strategy) if isinstance(model, BPEModel) else model.family
 
     def _draw(
-        self, dropout: float, alpha: float | None, seed: int | None, strategy: Strategy | None
+        self,
+        dropout: float | None,
+        alpha: float | None,
+        seed: int | None,
+        strategy: Strategy | None,
     ) -> tuple[str, float, int] | None:
         """What is drawn at random, as the core takes it."""
         model = self._spec.model
+        if dropout is None:
+            own = isinstance(model, BPEModel) and self._way(strategy) == "merges"
+            dropout = model.dropout if own and isinstance(model, BPEModel) else 0.0
         if not 0.0 <= dropout <= 1.0:
             raise ConfigError(f"dropout is {dropout!r}; expected a probability from 0 to 1")
         if strategy is not None and not isinstance(model, BPEModel):
@@ -741,6 +749,7 @@ class Tokenizer:
             "bpe": "BPE",
             "scored-bpe": "BPE by scores",
             "unigram": "Unigram",
+            "word-level": "whole words",
             "wordpiece": "WordPiece",
         }[model.family]
         way = model.precision if isinstance(model, UnigramModel) else model.strategy
@@ -780,7 +789,7 @@ def load(path: Any, format: str | None = None, **options: Any) -> Tokenizer:
     except ConfigError as error:
         raise FormatError(f"{name}: {error}", name) from error
     for number, probe in enumerate(loaded.probes):
-        found = tokenizer.encode(probe.text)
+        found = tokenizer.encode(probe.text, dropout=0.0)
         if found != list(probe.ids):
             raise FormatError(
                 f"{name} says that {probe.text!r} has the ids {list(probe.ids)}, but it "

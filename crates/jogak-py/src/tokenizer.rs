@@ -28,26 +28,28 @@ pub(crate) struct PyTokenizer {
 
 #[pymethods]
 impl PyTokenizer {
-    /// `model` is a model's `to_core()`; `pretokenizer`, `normalizer` and `decoder` are lists of dicts.
+    /// `model` is a model's `to_core()`; `pretokenizer`, `normalizer` and `decoder` are lists of dicts;
+    /// `apart` are the ids of pieces that text is not made of, those of special tokens if it is None.
     #[new]
-    #[pyo3(signature = (model, pretokenizer, special_tokens, normalizer, decoder=None))]
+    #[pyo3(signature = (model, pretokenizer, special_tokens, normalizer, decoder=None, apart=None))]
     fn new(
         model: &Bound<'_, PyDict>,
         pretokenizer: &Bound<'_, PyAny>,
         special_tokens: Vec<(String, u32)>,
         normalizer: &Bound<'_, PyAny>,
         decoder: Option<Vec<Bound<'_, PyDict>>>,
+        apart: Option<Vec<u32>>,
     ) -> PyResult<Self> {
         let prepare =
             Prepare::new(&parse_normalizer(normalizer)?, &parse_pretokenizer(pretokenizer)?)
                 .map_err(to_py)?;
+        let ids: Vec<u32> = special_tokens.iter().map(|&(_, id)| id).collect();
         let Compiled { model, decoder: native, texts } =
-            compile(&Options(model), &special_tokens, prepare.metaspace())?;
+            compile(&Options(model), &ids, apart.as_ref().unwrap_or(&ids), prepare.metaspace())?;
         let decoder = match decoder {
             None => native.behind(prepare.normalizer().clone()),
             Some(stages) => {
                 let pieces = texts.iter().map(|text| text.as_deref().unwrap_or_default());
-                let ids: Vec<u32> = special_tokens.iter().map(|&(_, id)| id).collect();
                 Decoder::chain(Vocab::new(pieces), &ids, &parse_rules(&stages)?).map_err(to_py)?
             }
         };
@@ -112,7 +114,7 @@ impl PyTokenizer {
         let pieces = py.detach(|| self.core.pieces(text, &request)).map_err(to_py)?;
         let name = |(id, start, end): (u32, usize, usize)| {
             let known = self.texts.get(id as usize).cloned().flatten();
-            known.unwrap_or_else(|| text[start..end].to_owned())
+            known.unwrap_or_else(|| text.get(start..end).unwrap_or("\u{FFFD}").to_owned())
         };
         Ok(pieces.into_iter().map(name).collect())
     }

@@ -215,10 +215,16 @@ impl Tokenizer {
         let ready = self.prepare.text(text, place, prepared)?;
         let text = ready.text;
         if let Some(model) = self.model.unigram() {
+            // Where pieces that stand for unknown characters are written out, nothing is remembered.
+            let reserved = model.has_reserved(text);
             let mut result = Ok(());
             self.prepare.for_each(ready, |start, end| {
                 if result.is_ok() {
-                    result = unigram::word(model, text, start, end, table, scratch, out);
+                    result = if reserved {
+                        self.model.word(&text[start..end], way, scratch, out, &mut Silent)
+                    } else {
+                        unigram::word(model, text, start, end, table, scratch, out)
+                    };
                 }
             })?;
             return result;
@@ -269,6 +275,9 @@ impl Tokenizer {
                 }
             }),
         }?;
+        if let Some(unknown) = self.model.fuses_words() {
+            fuse(out, before, unknown);
+        }
         // Parts are fused by themselves.
         if let Some(unknown) = self.model.bpe().and_then(Bpe::fused).filter(|_| all_words) {
             fuse(out, before, unknown);
@@ -285,6 +294,7 @@ impl Tokenizer {
         out: &mut Vec<u32>,
     ) -> Result<()> {
         let Worker { scratch, prepared, .. } = worker;
+        let before = out.len();
         let ready = self.prepare.text(text, place, prepared)?;
         let text = ready.text;
         let mut result = Ok(());
@@ -293,6 +303,9 @@ impl Tokenizer {
                 result = self.model.word(&text[start..end], way, scratch, out, &mut Silent);
             }
         })?;
+        if let Some(unknown) = self.model.fuses_words() {
+            fuse(out, before, unknown);
+        }
         result
     }
 

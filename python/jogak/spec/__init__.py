@@ -72,6 +72,7 @@ from jogak.spec.schemes import named_scheme
 from jogak.spec.scored_bpe import ScoredBPEModel
 from jogak.spec.unigram import Precision, UnigramModel
 from jogak.spec.unigram_config import SeedRule, Unigram
+from jogak.spec.word_level import WordLevelModel
 from jogak.spec.wordpiece import Criterion, WordPiece, WordPieceModel
 
 __all__ = [
@@ -132,6 +133,7 @@ __all__ = [
     "UnicodeForm",
     "Unigram",
     "UnigramModel",
+    "WordLevelModel",
     "WordPiece",
     "WordPieceModel",
     "decoder_stage_from_dict",
@@ -145,7 +147,7 @@ __all__ = [
 #: How to train: one config for each family.
 Config: TypeAlias = BPE | Unigram | WordPiece
 #: What came out of it: one model for each family.
-Model: TypeAlias = BPEModel | UnigramModel | WordPieceModel
+Model: TypeAlias = BPEModel | UnigramModel | WordLevelModel | WordPieceModel
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -217,3 +219,12 @@ class Spec:
                 seen.add(token.text)
         if missing := texts - set(self.model.pieces):
             raise ConfigError(f"the added token {min(missing)!r} is not among the pieces; add it")
+
+    def apart(self) -> list[int]:
+        """The ids of pieces that text is not made of: special and added tokens, unless ``in_model``."""
+        in_model = {token.text for token in self.added_tokens if token.in_model}
+        ids = {id_ for text, id_ in self.special_tokens.items() if text not in in_model}
+        added = {token.text for token in self.added_tokens} - in_model
+        if added:
+            ids.update(id_ for id_, text in enumerate(self.model.pieces) if text in added)
+        return sorted(ids)
