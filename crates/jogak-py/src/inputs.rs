@@ -143,7 +143,8 @@ impl PyTokenizer {
         let texts: Vec<Input<'_>> = texts.iter().map(Text::input).collect();
         // Batches number their texts from 0.
         let drawn = request.dropout.is_some() || request.alpha.is_some();
-        if !spans && !(drawn && first > 0) {
+        let numbered = drawn && first > 0;
+        if !spans && !numbered {
             return self.core.encode_batch(&texts, request, threads).map(Encoded::Ids);
         }
         let mut made = self.core.spans_batch(&texts, request, first, threads)?;

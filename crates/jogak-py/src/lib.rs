@@ -14,8 +14,8 @@ mod train;
 
 use pyo3::prelude::*;
 
-/// The native module `jogak._core`. Nothing in it needs the global lock: what changes is owned by one call, or
-/// behind a lock of its own.
+/// The native module `jogak._core`. It needs no global lock: what changes belongs to one call, or has a
+/// lock of its own.
 #[pymodule(gil_used = false)]
 mod _core {
     #[pymodule_export]

@@ -423,7 +423,7 @@ impl Tokenizer {
         } else {
             std::thread::scope(|scope| {
                 let others: Vec<_> =
-                    (1..threads.min(parts.len())).map(|_| scope.spawn(&run)).collect();
+                    (1..threads.min(parts.len())).map(|_| scope.spawn(run)).collect();
                 let mut done = run();
                 for other in others {
                     match other.join() {

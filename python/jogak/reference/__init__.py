@@ -18,6 +18,7 @@ Read it in this order; every file tells one story and starts with its rules:
     wordpiece     counts -> pieces by likelihood, and a word -> pieces or nothing
     text          a whole text -> tokens -> ids
     decode        the way back
+    inputs        ids -> the input of a model: cut, with a template around, filled up
     chains        the way back that a file of another library describes
     compress      byte pair compression, where it all began
     random        the random numbers of dropout
