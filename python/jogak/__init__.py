@@ -75,6 +75,7 @@ if TYPE_CHECKING:
         UnigramModel,
         WordPiece,
         WordPieceModel,
+        from_oniguruma,
         named_scheme,
     )
     from jogak.tokenizer import Score, Segmentation, Tokenizer, load
@@ -212,6 +213,7 @@ _HOMES = {
         "WordPiece",
         "WordPieceModel",
         "UnigramModel",
+        "from_oniguruma",
         "named_scheme",
     ),
     "tokenizer": (

@@ -7,6 +7,7 @@ sharded; when the core and this room disagree, one of them is wrong and a test s
 Read it in this order; every file tells one story and starts with its rules:
 
     pretokenize   text -> words
+    stages        the same with options, and with rewriting
     words         words -> counts, and a word -> its first symbols (alphabets, border markers)
     ties          which of several equally frequent pairs comes first
     bpe           counts -> merges: training, live pieces, pruning
@@ -38,6 +39,7 @@ from .model import Model, byte_pieces
 from .normalize import apply_rules, from_jamo, nfkc_rules, to_jamo
 from .pretokenize import PATTERNS, metaspace, pretokenize, undo_metaspace
 from .random import SplitMix64
+from .stages import draw_bytes, join_matches, pretokenize_stages
 from .text import encode, tokens
 from .ties import TIES, best_pair
 from .wordpiece import (
@@ -53,18 +55,18 @@ from .words import BYTE_TO_CHAR, CHAR_TO_BYTE, MARKERS, Spelling, base_alphabet,
 __all__ = [
     "BYTE_TO_CHAR",
     "CHAR_TO_BYTE",
-    "MARKERS",
-    "PATTERNS",
-    "TIES",
     "Compression",
     "CompressionStep",
     "Encoding",
+    "MARKERS",
     "Merge",
     "MergeStep",
     "Model",
+    "PATTERNS",
     "Pruned",
     "Spelling",
     "SplitMix64",
+    "TIES",
     "Training",
     "WordPieceEncoding",
     "WordPieceMatch",
@@ -78,12 +80,14 @@ __all__ = [
     "count_pairs",
     "decode",
     "decode_bytes",
+    "draw_bytes",
     "encode",
     "encode_word",
     "encode_word_dropout",
     "encode_wordpiece",
     "from_jamo",
     "inventory",
+    "join_matches",
     "join_tokens",
     "longest_first",
     "longest_match",
@@ -91,6 +95,7 @@ __all__ = [
     "metaspace",
     "nfkc_rules",
     "pretokenize",
+    "pretokenize_stages",
     "prune_dead",
     "to_jamo",
     "tokens",

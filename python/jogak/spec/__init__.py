@@ -53,6 +53,7 @@ from jogak.spec.normalizers import (
     normalizer_from_dict,
     resolve_normalizer,
 )
+from jogak.spec.oniguruma import from_oniguruma
 from jogak.spec.pretokenizers import (
     Digits,
     FixedLength,
@@ -134,6 +135,7 @@ __all__ = [
     "WordPiece",
     "WordPieceModel",
     "decoder_stage_from_dict",
+    "from_oniguruma",
     "named_scheme",
     "normalizer_from_dict",
     "pretokenizer_from_dict",
