@@ -7,11 +7,11 @@ import sys
 from typing import Any
 
 import pytest
+import strategies
 from hypothesis import given
 from hypothesis import strategies as st
 
 import jogak
-import strategies
 from jogak import reference
 from jogak.formats import native
 from jogak.spec import BPEModel, Spec, pretokenizer_from_dict, resolve_pretokenizer
@@ -111,18 +111,20 @@ def test_sequences_of_hugging_face(seed: int) -> None:
     ids=lambda value: str(value)[:20],
 )
 def test_every_character_as_hugging_face_sees_it(peer: Any, ours: Any) -> None:
-    for first in range(0, len(CHARACTERS), 5000):
-        for between in ("a", "1"):
-            text = between.join(CHARACTERS[first : first + 5000])
-            # No comparison of long lists in a report.
-            same = words(text, ours) == theirs(text, peer)
-            assert same, (hex(ord(text[0])), between)
+    # No character of the last planes is of any kind.
+    for first in range(0, 0x31000, 250):
+        text = "a".join(CHARACTERS[first : first + 250])
+        # No comparison of long lists in a report.
+        same = words(text, ours) == theirs(text, peer)
+        assert same, hex(ord(text[0]))
 
 
 def test_each_pattern_has_a_name_only_if_it_cuts_the_same() -> None:
     from jogak.spec.schemes import _NAMED
 
-    some = texts(5, 400) + ["12345 don't\n\n  x", "a\n  ", "A'LL B'll"]
+    # Few long texts: a pattern is compiled for each.
+    long = ["가 ".join(texts(seed, 200)) for seed in range(3)]
+    some = [*long, "12345 don't\n\n  x", "a\n  ", "A'LL B'll"]
     for pattern, name in _NAMED.items():
         plain = jogak.Split(pattern)
         for text in some:
@@ -145,9 +147,10 @@ def test_known_models(name: str) -> None:
         return P.Split(tokenizers.Regex(reference.PATTERNS[part.name]), "isolated")
 
     whole = P.Sequence([peer(part) for part in resolve_pretokenizer(name)])
-    for text in texts(9, 600):
-        if "\U00011de3" not in text:  # A number of Unicode 17.0.
-            assert words(text, name) == theirs(text, whole), ascii(text)
+    for seed in range(4):
+        # Without a number of Unicode 17.0.
+        text = "가 ".join(texts(seed, 200)).replace("\U00011de3", "")
+        assert words(text, name) == theirs(text, whole)
 
 
 # --- expressions
@@ -185,7 +188,23 @@ ATOMS = [
     *(r"(?<=\s)", "(?<!a)", "[a-c&&[^b]]", r"[\p{L}&&[^\p{Han}]]", "[]a]", "[-a]", "[a-]"),
     *(r"[\]\-~&#]", "(?>a+)", "(?m:.)", r"\R", r"[\h_]", "{", "[[:blank:]]", "[一-龥]", r"\/"),
 ]
-SIGNS = ["", "", "", "*", "+", "?", "*+", "++", "?+", "*?", "{1,2}", "{2}", "{,2}", "{1,3}+", "{1,}"]
+SIGNS = [
+    "",
+    "",
+    "",
+    "*",
+    "+",
+    "?",
+    "*+",
+    "++",
+    "?+",
+    "*?",
+    "{1,2}",
+    "{2}",
+    "{,2}",
+    "{1,3}+",
+    "{1,}",
+]
 
 
 def test_expressions_of_oniguruma() -> None:
@@ -200,7 +219,7 @@ def test_expressions_of_oniguruma() -> None:
             peer = P.Split(tokenizers.Regex(pattern), "isolated")
             ours = jogak.Split(jogak.from_oniguruma(pattern))
             words("a", ours)
-        except Exception:  # noqa: S112 - one of the three has no such expression
+        except Exception:  # one of the three has no such expression
             continue
         done += 1
         for text in texts(done, 6):

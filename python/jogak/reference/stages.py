@@ -1,6 +1,6 @@
 r"""Pre-tokenizers with options, in a sequence, rewriting included: as the Spec's plain data say.
 
-A text is a list of characters, each with the characters of the original that it stands for: (start, end).
+A text is a list of characters, each with the characters of the original that it stands for (start, end).
 A stage takes one word and gives words; the next stage takes each of them by itself.
 
     regex         matches and gaps, put together as ``matches`` says
@@ -87,11 +87,11 @@ def pretokenize_stages(
     for stage in stages:
         first = [True] + [False] * len(words)
         words = [
-            part for word, is_first in zip(words, first, strict=False) for part in _stage(word, stage, is_first)
+            part
+            for word, is_first in zip(words, first, strict=False)
+            for part in _stage(word, stage, is_first)
         ]
-    return [
-        ("".join(c for c, _, _ in word), (word[0][1], word[-1][2])) for word in words if word
-    ]
+    return [("".join(c for c, _, _ in word), (word[0][1], word[-1][2])) for word in words if word]
 
 
 def _stage(
@@ -143,9 +143,7 @@ def _found(
     return words
 
 
-def _located(
-    word: list[Character], text: str, pieces: Sequence[str]
-) -> list[list[Character]]:
+def _located(word: list[Character], text: str, pieces: Sequence[str]) -> list[list[Character]]:
     """Pieces of a word, one behind the other; white space between them may be missing."""
     words, at = [], 0
     for piece in pieces:

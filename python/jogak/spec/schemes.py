@@ -20,9 +20,7 @@ _SPACES = r"\s*[\r\n]+|\s+(?!\S)|\s+"
 def _by_case(ending: str, but: str = "") -> str:
     """Words of capitals, then small letters."""
     cased, small = _CASED % but, _SMALL % but
-    return (
-        f"{_CAPITALS}{cased}*{small}+{ending}|{_CAPITALS}{cased}+{small}*{ending}"
-    )
+    return f"{_CAPITALS}{cased}*{small}+{ending}|{_CAPITALS}{cased}+{small}*{ending}"
 
 
 _NO_HAN = r"&&[^\p{Han}]"
