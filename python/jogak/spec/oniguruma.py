@@ -65,14 +65,13 @@ _POSIX = {
 }
 _CONTROLS = {"t": 9, "n": 10, "v": 11, "f": 12, "r": 13, "a": 7, "e": 27}
 #: Properties that are known to be the same in both.
-_PROPERTIES = frozenset(
-    """
+_NAMES = """
     L Lu Ll Lt Lm Lo M Mn Mc Me N Nd Nl No P Pc Pd Ps Pe Pi Pf Po S Sm Sc Sk So Z Zs Zl Zp C Cc Cf Cn Co
     Letter Mark Number Punctuation Symbol Separator Alphabetic White_Space
     Han Hiragana Katakana Hangul Latin Greek Cyrillic Arabic Hebrew Thai Devanagari Common Inherited
     Bengali Armenian Georgian Tamil Khmer Lao Tibetan Myanmar Ethiopic Mongolian
-    """.split()
-)
+"""
+_PROPERTIES = frozenset(_NAMES.split())
 #: Letters that together are one other letter, where case does not count: ß, ﬁ, ﬆ.
 _FOLDED = ("ss", "st", "ff", "fi", "fl")
 _INTERVAL = re.compile(r"\{(\d*)(,?)(\d*)\}")
