@@ -16,7 +16,15 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from jogak.errors import ConfigError, FormatError
-from jogak.formats import native, sentencepiece, tiktoken, vocab_merges, vocab_txt
+from jogak.formats import (
+    hf_json,
+    model_folder,
+    native,
+    sentencepiece,
+    tiktoken,
+    vocab_merges,
+    vocab_txt,
+)
 from jogak.formats.family import Format, Loaded, Peek, Probe
 from jogak.formats.files import PathLike
 from jogak.spec import Spec
@@ -28,6 +36,9 @@ __all__ = ["FORMATS", "Format", "Loaded", "Probe", "detect", "read", "write"]
 FORMATS: Mapping[str, Format] = {
     family.name: family
     for family in (
+        # By its first bytes, which spares the full look that others take at JSON.
+        hf_json.FORMAT,
+        model_folder.FORMAT,
         native.FORMAT,
         vocab_merges.FORMAT,
         tiktoken.FORMAT,

@@ -43,6 +43,7 @@ from jogak.formats.sentencepiece_model import (
     Scalar,
     parse,
 )
+from jogak.formats.vocabulary import refuse_options
 from jogak.spec import BPEModel, ScoredBPEModel, Spec, UnigramModel
 from jogak.training import Log
 
@@ -50,6 +51,7 @@ __all__ = [
     "ModelFile",
     "Piece",
     "PieceType",
+    "loaded_from",
     "read",
     "read_model",
     "read_vocab",
@@ -83,8 +85,16 @@ def read(path: PathLike) -> Loaded:
             change ids.
         OSError: the file cannot be read.
     """
-    name = os.fspath(path)
-    file = read_model(path)
+    return loaded_from(read_bytes(path), os.fspath(path))
+
+
+def loaded_from(data: bytes, name: str = "the model") -> Loaded:
+    """The tokenizer of a file that is in memory; see `read`.
+
+    Raises:
+        FormatError, UnsupportedFeature: as `read`.
+    """
+    file = parse(data, name)
     _check_known(file, name)
     spec = _spec(file, name)
     return Loaded(spec, None, _probes(file, spec), FORMAT.name)
@@ -295,6 +305,7 @@ def _check_writable(spec: Spec, name: str) -> None:
         raise UnsupportedFeature(
             f"{name}: a SentencePiece model cannot say {what}; save as the native format"
         )
+    refuse_options(model, name)
     for cannot, what in (
         (not model.fuse_unknown and not model.byte_fallback, "fuse_unknown=False"),
         (

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from jogak.errors import ConfigError
 
-__all__ = ["at_least", "characters_of", "flag", "one_of", "share", "unique_pieces", "unknown_text"]
+__all__ = ["at_least", "characters_of", "flag", "one_of", "probability", "share", "unique_pieces", "unknown_text"]
 
 
 def one_of(option: str, value: object, allowed: Iterable[object]) -> None:
@@ -50,6 +51,12 @@ def share(option: str, value: float | None) -> None:
         raise ConfigError(f"{option} is {value!r}; expected a number above 0 and up to 1")
 
 
+def probability(option: str, value: float) -> None:
+    """`value` is a number from 0 to 1."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0.0 <= value <= 1.0:
+        raise ConfigError(f"{option} is {value!r}; expected a probability from 0 to 1")
+
+
 def unknown_text(value: str | None) -> None:
     """The text of an unknown piece, or None."""
     if value is not None and not (isinstance(value, str) and value):
@@ -63,8 +70,7 @@ def unique_pieces(pieces: Sequence[str | None]) -> set[str]:
     texts = [piece for piece in pieces if piece is not None]
     known = set(texts)
     if len(known) != len(texts):
-        seen: set[str] = set()
-        double = next(text for text in texts if text in seen or seen.add(text))  # type: ignore[func-returns-value]
+        double = next(text for text, count in Counter(texts).items() if count > 1)
         ids = [i for i, piece in enumerate(pieces) if piece == double]
         raise ConfigError(f"piece {double!r} stands at ids {ids}; every text can have one id only")
     return known

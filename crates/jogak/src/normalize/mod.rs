@@ -287,11 +287,13 @@ impl Normalizer {
 
     /// The way back for a stretch of normalized text: what was put before it is taken off, letters
     /// become syllables. Other rules have no way back. Bytes that are no UTF-8 stay.
-    pub fn undone(&self, stretch: &[u8]) -> Vec<u8> {
+    ///
+    /// `first` tells that the stretch comes with its beginning.
+    pub fn undone(&self, stretch: &[u8], first: bool) -> Vec<u8> {
         let mut now = stretch.to_vec();
         for stage in self.stages.iter().rev() {
             match stage {
-                Stage::Prepend(text) if now.starts_with(text.as_bytes()) => {
+                Stage::Prepend(text) if first && now.starts_with(text.as_bytes()) => {
                     now.drain(..text.len());
                 }
                 Stage::Jamo(form, _) => {
@@ -306,6 +308,28 @@ impl Normalizer {
             }
         }
         now
+    }
+
+    /// How many bytes of a stretch that may go on can be taken back by themselves: [`Normalizer::undone`]
+    /// of them and of all that follows, `first` being false for that, is that of the whole.
+    pub fn settled(&self, stretch: &[u8], first: bool) -> usize {
+        let mut cut = stretch.len();
+        let mut letters = false;
+        let mut prefix = 0;
+        for stage in &self.stages {
+            match stage {
+                Stage::Prepend(text) => prefix += text.len(),
+                // One way of writing letters may not see what another one made.
+                Stage::Jamo(..) if letters => return 0,
+                Stage::Jamo(form, _) => {
+                    letters = true;
+                    cut = jamo::settled(*form, stretch);
+                }
+                _ => {}
+            }
+        }
+        // Syllables are shorter than their letters, by a factor of three at most.
+        if first && cut < 3 * prefix + 12 { 0 } else { cut }
     }
 }
 
