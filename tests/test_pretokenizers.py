@@ -279,6 +279,29 @@ def test_start_is_where_the_original_text_begins() -> None:
     assert stripped == [("a", (1, 2)), ("▁b", (2, 4))]
 
 
+# --- normalizers of Hugging Face
+
+
+def test_charsmaps_by_grapheme_cluster() -> None:
+    rules = {"e\u0301": "é", "각": "x", "\u0301": "", "①": "1", "가\u11a8": "y", "ﬁ": "fi"}
+    ours = jogak.compile_rules(rules)
+    peer = tokenizers.normalizers.Precompiled(ours.data)
+    ours = jogak.Charsmap(ours.data, graphemes=True)
+    parts = [*rules, "e", "가", "\u0323", "a", "👩\u200d", "🇰", "\u1100", "\u1161", "\r\n", "क्ष"]
+    draw = random.Random(1)
+    for _ in range(500):
+        text = "".join(draw.choices(parts, k=8))
+        assert jogak.normalize(text, ours).text == peer.normalize_str(text), ascii(text)
+
+
+def test_other_normalizers_of_hugging_face() -> None:
+    peers = tokenizers.normalizers
+    for text in texts(2, 200):
+        assert jogak.normalize(text, jogak.HfNmt()).text == peers.Nmt().normalize_str(text)
+        assert jogak.normalize(text, jogak.DrawBytes()).text == reference.draw_bytes(text)
+        assert jogak.normalize(text, "lowercase").text == peers.Lowercase().normalize_str(text)
+
+
 # --- plain data
 
 
