@@ -81,6 +81,7 @@ if TYPE_CHECKING:
         UnigramModel,
         WordPiece,
         WordPieceModel,
+        from_oniguruma,
         named_scheme,
     )
     from jogak.special import Trusted
@@ -152,6 +153,7 @@ __all__ = [
     "compress",
     "convert",
     "count",
+    "from_oniguruma",
     "load",
     "named_scheme",
     "normalize",
@@ -234,6 +236,7 @@ _HOMES = {
         "WordPiece",
         "WordPieceModel",
         "UnigramModel",
+        "from_oniguruma",
         "named_scheme",
     ),
     "tokenizer": (

@@ -8,6 +8,7 @@ Read it in this order; every file tells one story and starts with its rules:
 
     added         tokens that are found before anything is cut
     pretokenize   text -> words
+    stages        the same with options, and with rewriting
     words         words -> counts, and a word -> its first symbols (alphabets, border markers)
     ties          which of several equally frequent pairs comes first
     bpe           counts -> merges: training, live pieces, pruning
@@ -43,6 +44,7 @@ from .model import Model, byte_pieces
 from .normalize import apply_rules, from_jamo, nfkc_rules, to_jamo
 from .pretokenize import PATTERNS, metaspace, pretokenize, undo_metaspace
 from .random import SplitMix64
+from .stages import draw_bytes, join_matches, pretokenize_stages
 from .text import encode, tokens
 from .ties import TIES, best_pair
 from .wordpiece import (
@@ -85,6 +87,7 @@ __all__ = [
     "count_pairs",
     "decode",
     "decode_bytes",
+    "draw_bytes",
     "encode",
     "encode_word",
     "encode_word_dropout",
@@ -92,6 +95,7 @@ __all__ = [
     "find",
     "from_jamo",
     "inventory",
+    "join_matches",
     "join_tokens",
     "longest_first",
     "longest_match",
@@ -99,6 +103,7 @@ __all__ = [
     "metaspace",
     "nfkc_rules",
     "pretokenize",
+    "pretokenize_stages",
     "prune_dead",
     "run_chain",
     "to_jamo",

@@ -54,6 +54,7 @@ from jogak.spec.normalizers import (
     normalizer_from_dict,
     resolve_normalizer,
 )
+from jogak.spec.oniguruma import from_oniguruma
 from jogak.spec.pretokenizers import (
     Digits,
     FixedLength,
@@ -137,6 +138,7 @@ __all__ = [
     "WordPiece",
     "WordPieceModel",
     "decoder_stage_from_dict",
+    "from_oniguruma",
     "named_scheme",
     "normalizer_from_dict",
     "pretokenizer_from_dict",
