@@ -36,13 +36,21 @@ PYTHON_ARROWS: dict[str, set[str]] = {
     "resize": {"errors", "spec", "training"},
     "normalization": {"_core", "errors", "spec"},
     "ragged": {"_core", "errors"},
+    "streaming": set(),
+    "training": {"errors", "spec"},
+    "special": {"errors", "spec"},
+    "encoding": {"errors", "ragged"},
+    "inputs": {"_core", "encoding", "errors", "spec", "special"},
     "peers": {"errors", "formats", "spec"},
     "tokenizer": {
-        *("_core", "errors", "formats", "ragged", "resize", "spec", "threads"),
+        *("_core", "encoding", "errors", "formats", "inputs", "ragged", "resize", "spec", "special"),
+        *("streaming", "threads", "training"),
         # Only inside functions: a tokenizer hands what it saw to what shows it, and what it is to what
         # knows other libraries.
         "explain",
         "peers",
+        "streaming",
+        "training",
     },
     "learn": {
         *("_core", "counts", "errors", "explain", "progress", "resize", "spec", "threads"),
@@ -69,7 +77,7 @@ PYTHON_ARROWS: dict[str, set[str]] = {
     "cli": {"__init__", "errors", "explain", "spec"},
     "__main__": {"cli"},
 }
-CORE_ROOMS = {"counts", "learn", "normalization", "ragged", "tokenizer"}
+CORE_ROOMS = {"counts", "inputs", "learn", "normalization", "ragged", "tokenizer"}
 
 # Room of the core -> rooms of the core that it may use.
 RUST_ARROWS: dict[str, set[str]] = {
@@ -82,12 +90,15 @@ RUST_ARROWS: dict[str, set[str]] = {
     "normalize": {"error", "pretokenize"},
     "pretokenize": {"error"},
     "count": {"error", "pretokenize"},
+    # Tokens are looked for in normalized text too.
+    "added": {"error", "normalize"},
     # `count` says what it wants of a front half (the trait `Words`), and `prepare` is one.
     "prepare": {"count", "error", "normalize", "pretokenize"},
     "model": {"error", "observe", "random", "symbols", "vocab"},
     "cache": {"error"},
     "decode": {"error", "normalize", "pretokenize", "symbols", "vocab"},
     "pipeline": {
+        "added",
         "cache",
         "decode",
         "error",
@@ -99,7 +110,10 @@ RUST_ARROWS: dict[str, set[str]] = {
         "symbols",
         "vocab",
     },
-    "trace": {"error", "model", "normalize", "observe", "pipeline", "prepare"},
+    "trace": {"added", "error", "model", "normalize", "observe", "pipeline", "prepare"},
+    "limits": {"error", "pipeline"},
+    "spans": {"added", "cache", "error", "model", "observe", "pipeline", "trace"},
+    "inputs": {"error", "spans"},
     "ways": {"error", "model", "pipeline", "symbols", "trace"},
     # Pieces of a Unigram model stay within one script.
     "train": {"count", "error", "observe", "pretokenize", "symbols"},

@@ -42,7 +42,10 @@ def _scored() -> jogak.Tokenizer:
 TRAINED: dict[str, Callable[[], jogak.Tokenizer]] = {
     "byte-level": lambda: jogak.train([TEXT], jogak.BPE(vocab_size=300)),
     "gpt2": lambda: jogak.train(
-        [TEXT], jogak.BPE(vocab_size=300), pretokenizer="gpt2", special_tokens={"<s>": 0, "<pad>": 9}
+        [TEXT],
+        jogak.BPE(vocab_size=300),
+        pretokenizer="gpt2",
+        special_tokens={"<s>": 0, "<pad>": 9},
     ),
     "cl100k": lambda: jogak.train(
         [TEXT], jogak.BPE(vocab_size=300), pretokenizer="cl100k", special_tokens={"<|end|>": 299}

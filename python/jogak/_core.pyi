@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from jogak.corpus import Readable
 
 __all__ = [
+    "Chosen",
     "Counts",
     "Cursor",
     "Normalizer",
@@ -20,6 +21,7 @@ __all__ = [
     "compile_charsmap",
     "count_documents",
     "count_sources",
+    "make_inputs",
     "named_charsmap",
     "parse_rule_tsv",
     "pretokenize",
@@ -116,8 +118,26 @@ def compile_charsmap(rules: list[tuple[str, str]]) -> bytes: ...
 def named_charsmap(name: str) -> bytes: ...
 def charsmap_rules(data: bytes, limit: int) -> list[tuple[str, str]] | None: ...
 def parse_rule_tsv(text: str) -> list[tuple[str, str]]: ...
+
+class _Columns(TypedDict, total=False):
+    ids: NDArray[np.uint32]
+    type_ids: NDArray[np.uint32]
+    special: NDArray[np.uint8]
+    attention: NDArray[np.uint8]
+    sequences: NDArray[np.int8]
+    words: NDArray[np.int64]
+    bytes: NDArray[np.int64]
+    chars: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+    owners: NDArray[np.int64]
+
 def arrow_list(ids: NDArray[np.uint32], offsets: NDArray[np.int64]) -> tuple[object, object]: ...
 
+@final
+class Chosen: ...
+
+_Text: TypeAlias = str | list[tuple[str, bool]]
+_Special: TypeAlias = str | Chosen
 _Draw: TypeAlias = tuple[str, float, int] | None
 
 @final
@@ -126,37 +146,48 @@ class Tokenizer:
         cls,
         model: dict[str, Any],
         pretokenizer: list[dict[str, Any]],
-        special_tokens: list[tuple[str, int]],
+        added_tokens: list[tuple[str, int, tuple[bool, bool, bool, bool, bool]]],
+        outside: list[int],
         normalizer: list[dict[str, Any]],
         decoder: list[dict[str, Any]] | None = None,
+        apart: list[int] | None = None,
     ) -> Tokenizer: ...
+    def choose(self, taken: list[str], refused: list[str]) -> Chosen: ...
     def encode(
-        self, text: str, special: str, strategy: str | None = None, draw: _Draw = None
+        self, text: _Text, special: _Special, strategy: str | None = None, draw: _Draw = None
     ) -> list[int]: ...
     def encode_array(
-        self, text: str, special: str, strategy: str | None = None, draw: _Draw = None
+        self, text: _Text, special: _Special, strategy: str | None = None, draw: _Draw = None
     ) -> NDArray[np.uint32]: ...
     def encode_batch(
         self,
-        texts: list[str],
-        special: str,
+        texts: list[_Text],
+        special: _Special,
         threads: int,
         strategy: str | None = None,
         draw: _Draw = None,
     ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]: ...
     def tokens(
-        self, text: str, special: str, strategy: str | None = None, draw: _Draw = None
+        self, text: _Text, special: _Special, strategy: str | None = None, draw: _Draw = None
     ) -> list[str]: ...
     def count(
-        self, text: str, special: str, strategy: str | None = None, draw: _Draw = None
+        self, text: _Text, special: _Special, strategy: str | None = None, draw: _Draw = None
     ) -> int: ...
+    def truncate(
+        self, text: str, limit: int, special: _Special, strategy: str | None = None
+    ) -> str: ...
+    def split(
+        self, text: str, limit: int, special: _Special, strategy: str | None = None
+    ) -> list[str]: ...
     def explain(
-        self, text: str, special: str, strategy: str | None = None, draw: _Draw = None
+        self, text: str, special: _Special, strategy: str | None = None, draw: _Draw = None
     ) -> list[dict[str, Any]]: ...
-    def normalized(self, text: str, special: str) -> str | None: ...
-    def n_best(self, text: str, n: int, special: str) -> list[tuple[float, list[int]]] | None: ...
+    def normalized(self, text: str, special: _Special) -> str | None: ...
+    def n_best(
+        self, text: str, n: int, special: _Special
+    ) -> list[tuple[float, list[int]]] | None: ...
     def likelihood(
-        self, text: str, ids: list[int], alpha: float, special: str
+        self, text: str, ids: list[int], alpha: float, special: _Special
     ) -> tuple[float, float, float] | None: ...
     def decode_bytes(self, ids: object, skip_special: bool) -> bytes: ...
     def decode(self, ids: object, skip_special: bool) -> str: ...
@@ -175,3 +206,16 @@ class DecodeStream:
     def push(self, ids: object) -> str: ...
     def finish(self) -> str: ...
     def copy(self) -> DecodeStream: ...
+
+def make_inputs(
+    tokenizer: Tokenizer,
+    texts: list[str],
+    pairs: list[str] | None,
+    form: object,
+    special: str,
+    threads: int,
+    spans: bool,
+    trim: bool,
+    strategy: str | None = None,
+    draw: _Draw = None,
+) -> _Columns: ...

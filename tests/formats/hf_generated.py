@@ -13,9 +13,52 @@ from jogak.formats.bytelevel import ALPHABET, from_bytes
 
 __all__ = ["file", "text"]
 
-_WORDS = ["the", "cat", "hug", "aa", "abab", "ab.c", "é", "가나", "e\u0301", "ＡＢ", "12", "a1", "ﬁ"]
-_SPECIAL = ["<s>", "</s>", "[CLS]", "[SEP]", "<pad>", "[MASK]", "aa", "the", "1", "a", " ", "▁", "<S>"]
-_ADDED = ["cat", "ab", "A B", "é", "  ", "hug", "가", "\n", "x", "ＡＢ", "e\u0301", "abab", "b.", "Ġ"]
+_WORDS = [
+    "the",
+    "cat",
+    "hug",
+    "aa",
+    "abab",
+    "ab.c",
+    "é",
+    "가나",
+    "e\u0301",
+    "ＡＢ",
+    "12",
+    "a1",
+    "ﬁ",
+]
+_SPECIAL = [
+    "<s>",
+    "</s>",
+    "[CLS]",
+    "[SEP]",
+    "<pad>",
+    "[MASK]",
+    "aa",
+    "the",
+    "1",
+    "a",
+    " ",
+    "▁",
+    "<S>",
+]
+_ADDED = [
+    "cat",
+    "ab",
+    "A B",
+    "é",
+    "  ",
+    "hug",
+    "가",
+    "\n",
+    "x",
+    "ＡＢ",
+    "e\u0301",
+    "abab",
+    "b.",
+    "Ġ",
+]
 _BITS = [
     *"aabbcuhgt", *"  \n\t.,1'", "é", "e\u0301", "가", "나", "\u1100", "\u1161", "ＡＢ", "ﬁ", "▁", "Ġ",
     "\u00a0", "\u3000", "\u200d", "😀", "\x00", "\u00ad", "ß", "İ", "中", "ア", "<", ">", "</w>", "##",
@@ -177,7 +220,9 @@ def post_processor(rng: random.Random, ids: dict[str, int], depth: int = 0) -> d
         tokens[name] = {"id": name, "ids": [ids[one] for one in several], "tokens": several}
 
     def parts(texts: str) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = [{"Sequence": {"id": t, "type_id": rng.randrange(3)}} for t in texts]
+        found: list[dict[str, Any]] = [
+            {"Sequence": {"id": t, "type_id": rng.randrange(3)}} for t in texts
+        ]
         for _ in range(rng.randrange(0, 4)):
             part = {"SpecialToken": {"id": rng.choice([*tokens]), "type_id": rng.randrange(3)}}
             found.insert(rng.randrange(len(found) + 1), part)
@@ -198,7 +243,9 @@ def _characters(rng: random.Random, byte_level: bool) -> list[str]:
     return rng.sample(pool, rng.randrange(3, len(pool)))
 
 
-def _grown(rng: random.Random, symbols: list[str], prefix: str) -> tuple[list[str], list[list[str]]]:
+def _grown(
+    rng: random.Random, symbols: list[str], prefix: str
+) -> tuple[list[str], list[list[str]]]:
     """Pieces made of merges, and the merges."""
     pieces, merges = list(symbols), []
     for _ in range(rng.randrange(0, 25)):
@@ -296,7 +343,9 @@ def _unigram(rng: random.Random) -> dict[str, Any]:
     pieces += [piece for piece in rng.sample(_SPECIAL, 3) if _flag(rng)]
     pieces = list(dict.fromkeys(pieces))
     # Few different scores, so that ties are frequent.
-    scores = [rng.choice([-1, -2.0, -2.5, -3.3333333333333335, rng.uniform(-9, -1)]) for _ in pieces]
+    scores = [
+        rng.choice([-1, -2.0, -2.5, -3.3333333333333335, rng.uniform(-9, -1)]) for _ in pieces
+    ]
     unknown = rng.choice([0, 0, 0, 0, None, len(pieces) - 1])
     return {
         **({"type": "Unigram"} if rng.random() < 0.85 else {}),
@@ -345,7 +394,9 @@ def file(seed: int) -> str:
             "trim_offsets": True,
             "use_regex": _flag(rng),
         }
-        words = {"type": "Sequence", "pretokenizers": [words, last]} if words and _flag(rng) else last
+        words = (
+            {"type": "Sequence", "pretokenizers": [words, last]} if words and _flag(rng) else last
+        )
     make = rng.choice([_bpe, _bpe, _wordpiece, _unigram, _wordlevel])
     model = _bpe(rng, byte_level) if make is _bpe else make(rng)  # type: ignore[operator]
     vocab = model["vocab"]

@@ -74,7 +74,12 @@ def models() -> Iterator[dict[str, Any]]:
     yield {**whole()["model"], "merges": ["a b", "ab a"]}
     yield {"type": "WordPiece", "unk_token": "a", "continuing_subword_prefix": "##",
            "max_input_chars_per_word": 100, "vocab": {"a": 0, "##b": 1}}  # fmt: skip
-    yield {"type": "Unigram", "unk_id": 0, "byte_fallback": False, "vocab": [["a", -1.5], ["b", -2]]}
+    yield {
+        "type": "Unigram",
+        "unk_id": 0,
+        "byte_fallback": False,
+        "vocab": [["a", -1.5], ["b", -2]],
+    }
     yield {"type": "WordLevel", "unk_token": "a", "vocab": {"a": 0, "b": 1}}
 
 

@@ -145,7 +145,10 @@ def test_post_processors_are_the_templates_that_the_library_makes_of_them() -> N
 
 
 def test_a_template_behind_three_inputs_is_refused_by_name() -> None:
-    parts = [{"SpecialToken": {"id": "[CLS]", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}]
+    parts = [
+        {"SpecialToken": {"id": "[CLS]", "type_id": 0}},
+        {"Sequence": {"id": "A", "type_id": 0}},
+    ]
     one = {
         "type": "TemplateProcessing",
         "single": [*parts, parts[0]],
@@ -173,9 +176,9 @@ def test_decoders_of_all_kinds_are_read_and_written() -> None:
         try:
             stages = decoders.read(Node(section))
         except UnsupportedFeature as error:
-            assert "matches nothing" in str(error)
+            assert "pattern" in str(error)
             continue
-        written = decoders.write(stages)
+        written = decoders.write(stages, "t.json")
         assert written is not None
         tokenizers.Tokenizer.from_str(whole(decoder=written).decode())
         assert decoders.read(Node(written)) == stages

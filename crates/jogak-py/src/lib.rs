@@ -4,16 +4,19 @@ mod arrow;
 mod counts;
 mod decoders;
 mod errors;
+mod inputs;
 mod models;
 mod normalizers;
 mod schemes;
+mod texts;
 mod tokenizer;
 mod train;
 
 use pyo3::prelude::*;
 
-/// The native module `jogak._core`.
-#[pymodule]
+/// The native module `jogak._core`. It needs no global lock: what changes belongs to one call, or has a
+/// lock of its own.
+#[pymodule(gil_used = false)]
 mod _core {
     #[pymodule_export]
     use crate::arrow::arrow_list;
@@ -22,9 +25,13 @@ mod _core {
     #[pymodule_export]
     use crate::decoders::PyStream;
     #[pymodule_export]
+    use crate::inputs::make_inputs;
+    #[pymodule_export]
     use crate::normalizers::{
         PyNormalizer, charsmap_rules, compile_charsmap, named_charsmap, parse_rule_tsv, pretokenize,
     };
+    #[pymodule_export]
+    use crate::texts::PyChosen;
     #[pymodule_export]
     use crate::tokenizer::PyTokenizer;
     #[pymodule_export]

@@ -78,11 +78,34 @@ pub enum Error {
         /// How many there are.
         ids: usize,
     },
+    /// The text that is to be cut is shorter than what is to be taken away.
+    TooShortToCut {
+        /// Which text, 0 or 1.
+        text: usize,
+        /// How many ids it has.
+        ids: usize,
+        /// How many are to go.
+        remove: usize,
+    },
+    /// Parts that were cut off are too many, each combined with each.
+    TooManyParts {
+        /// How many ids they would have.
+        ids: u64,
+        /// How many they may have.
+        limit: u64,
+    },
+    /// More tokens than a part of a text may have, and no place to cut between them.
+    NoCut {
+        /// Characters before them.
+        at: usize,
+        /// How many tokens a part may have.
+        limit: usize,
+    },
     /// The text of a special token was found in a text that must not have any.
     SpecialInText {
         /// The special token's text.
         token: String,
-        /// Byte offset where it was found.
+        /// Characters before it.
         at: usize,
     },
 }
@@ -123,8 +146,28 @@ impl fmt::Display for Error {
             Error::NoSegmentation { fit, ids } => {
                 write!(f, "the text cannot be cut so: of {ids} ids only the first {fit} fit")
             }
+            Error::TooShortToCut { text, ids, remove } => {
+                let which = if *text == 0 { "first" } else { "second" };
+                write!(
+                    f,
+                    "{remove} ids are to be cut off the {which} text, which has {ids}: at least one must \
+                     stay"
+                )
+            }
+            Error::TooManyParts { ids, limit } => {
+                write!(
+                    f,
+                    "cutting and filling up would give {ids} ids; at most {limit} are possible"
+                )
+            }
+            Error::NoCut { at, limit } => {
+                write!(
+                    f,
+                    "at character {at}, one character or part of the text is more than {limit} tokens"
+                )
+            }
             Error::SpecialInText { token, at } => {
-                write!(f, "the text has the special token {token:?} at byte {at}")
+                write!(f, "the text has the special token {token:?} at character {at}")
             }
         }
     }

@@ -22,10 +22,13 @@
 //! | marker | how a word's border is written into its symbols |
 //! | count | unsigned 64-bit; sums are checked and never wrap |
 
+pub mod added;
 pub mod cache;
 pub mod count;
 pub mod decode;
 pub mod error;
+pub mod inputs;
+pub mod limits;
 pub mod model;
 pub mod normalize;
 pub mod observe;
@@ -33,6 +36,7 @@ pub mod pipeline;
 pub mod prepare;
 pub mod pretokenize;
 pub mod random;
+pub mod spans;
 pub mod symbols;
 pub mod trace;
 pub mod train;

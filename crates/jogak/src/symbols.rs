@@ -84,6 +84,10 @@ pub struct CharSymbols {
     marked: FxHashMap<char, u32>,
     /// The id of the marker as a symbol of its own, or [`UNKNOWN`].
     own: u32,
+    /// A text glued to the last character too (HF's `end_of_word_suffix` beside a prefix), and the last
+    /// characters with it: as they are, and with the marker.
+    end: String,
+    ended: [FxHashMap<char, u32>; 2],
 }
 
 /// One symbol of a word: its id, and the bytes of the word that it stands for.
@@ -108,6 +112,17 @@ impl Symbols {
     pub fn chars(
         marker: Marker,
         characters: impl Iterator<Item = char>,
+        id_of: impl FnMut(&str) -> Option<u32>,
+    ) -> Self {
+        Self::chars_with_end(marker, String::new(), characters, id_of)
+    }
+
+    /// The same, with a text `end` that is glued to the last character of a word, whatever the marker
+    /// does to it; empty for none.
+    pub fn chars_with_end(
+        marker: Marker,
+        end: String,
+        characters: impl Iterator<Item = char>,
         mut id_of: impl FnMut(&str) -> Option<u32>,
     ) -> Self {
         let mut symbols = CharSymbols {
@@ -115,6 +130,8 @@ impl Symbols {
             plain: FxHashMap::default(),
             marked: FxHashMap::default(),
             own: UNKNOWN,
+            end,
+            ended: Default::default(),
             marker,
         };
         let mut text = String::new();
@@ -132,6 +149,17 @@ impl Symbols {
                 && let Some(id) = id_of(&text)
             {
                 symbols.marked.insert(character, id);
+            }
+            if symbols.end.is_empty() {
+                continue;
+            }
+            for (form, ids) in [Form::Plain, Form::Marked].into_iter().zip(&mut symbols.ended) {
+                if symbols.marker.write(character, form, &mut text) {
+                    text.push_str(&symbols.end);
+                    if let Some(id) = id_of(&text) {
+                        ids.insert(character, id);
+                    }
+                }
             }
         }
         if let Some(own) = symbols.marker.own() {
@@ -177,6 +205,10 @@ impl CharSymbols {
     fn for_each(&self, word: &str, mut emit: impl FnMut(Symbol)) {
         self.marker.for_each(word, |sign, start, end| {
             let id = match sign {
+                Sign::Character(character, form) if end == word.len() && !self.end.is_empty() => {
+                    let ids = &self.ended[usize::from(form == Form::Marked)];
+                    ids.get(&character).copied().unwrap_or(UNKNOWN)
+                }
                 Sign::Character(character, form) => self.id(character, form),
                 Sign::Own => self.own,
             };
@@ -305,8 +337,16 @@ fn printable() -> [char; 256] {
 /// assert_eq!(jogak::symbols::draw(" 밥".as_bytes()), "Ġë°¥");
 /// ```
 pub fn draw(bytes: &[u8]) -> String {
-    let characters = printable();
-    bytes.iter().map(|&byte| characters[usize::from(byte)]).collect()
+    let mut drawn = String::with_capacity(2 * bytes.len());
+    draw_into(bytes, &mut drawn);
+    drawn
+}
+
+/// The same, behind what `drawn` has.
+pub fn draw_into(bytes: &[u8], drawn: &mut String) {
+    static CHARACTERS: std::sync::OnceLock<[char; 256]> = std::sync::OnceLock::new();
+    let characters = CHARACTERS.get_or_init(printable);
+    drawn.extend(bytes.iter().map(|&byte| characters[usize::from(byte)]));
 }
 
 /// The bytes of texts that were drawn by [`draw`].

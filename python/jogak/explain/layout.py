@@ -332,7 +332,7 @@ def _encoded_word(word: WordTrace) -> Section:
     draw = drawing(word.alphabet)
     start, end = word.span
     title = _cell(
-        Run("special token" if word.special else "word", "strong"),
+        Run({"special": "special token", "added": "added token"}.get(word.stop, "word"), "strong"),
         " ",
         Run(visible(_clipped(word.text)), "symbol"),
         " ",
@@ -348,7 +348,7 @@ def _encoded_word(word: WordTrace) -> Section:
         blocks.append(_pair_steps(pair_steps, draw))
     if match_steps:
         blocks.append(_match_steps(match_steps, draw))
-    if isinstance(word, LatticeTrace) and not word.special:
+    if isinstance(word, LatticeTrace) and word.stop not in ("special", "added"):
         blocks += lattice_blocks(word)
     else:
         blocks.append(Line(_stop(word, draw)))
@@ -447,11 +447,13 @@ _ENCODING_STOPS = {
     "no-merge": "no two neighbours are a merge",
     "one-symbol": "one symbol is left",
     "whole-word": "the whole word is in the vocabulary",
+    "unknown": "the word is not in the vocabulary",
     "stuck": "no piece matches at this place, so the whole word is unknown",
     "too-long": "the word has more characters than max_chars_per_word, so it is unknown",
     "covered": "pieces cover the whole word",
     "dropout": "dropout set aside every merge that was left",
     "special": "a special token is taken as it is",
+    "added": "an added token is found before the text is cut",
 }
 
 

@@ -78,13 +78,14 @@ def read(path: PathLike, **options: Any) -> Loaded:
     for option in options:
         if option not in family.options:
             takes = ", ".join(family.options) or "none, since the file says everything"
-            raise ConfigError(
-                f"{names[0]} in {folder} has no option {option!r}; it takes: {takes}"
-            )
+            raise ConfigError(f"{names[0]} in {folder} has no option {option!r}; it takes: {takes}")
     target = folder if family.two_files else os.path.join(folder, names[0])
     loaded = family.read(target, **options)
     _check_added(folder, loaded.spec)
-    extras: dict[str, Any] = {"tokenizer_config": config, "special_tokens_map": _object(folder, _MAP)}
+    extras: dict[str, Any] = {
+        "tokenizer_config": config,
+        "special_tokens_map": _object(folder, _MAP),
+    }
     template = os.path.join(folder, _TEMPLATE)
     if os.path.isfile(template):
         extras["chat_template"] = _text(template)
@@ -99,7 +100,10 @@ def _tokenizer_of(folder: str) -> tuple[Format, list[str]]:
     for both in vocab_merges.NAMES:
         if all(_is_there(folder, name) for name in both):
             return vocab_merges.FORMAT, [*both]
-    for family, names in ((vocab_txt.FORMAT, ("vocab.txt",)), (sentencepiece.FORMAT, _SENTENCEPIECE)):
+    for family, names in (
+        (vocab_txt.FORMAT, ("vocab.txt",)),
+        (sentencepiece.FORMAT, _SENTENCEPIECE),
+    ):
         for name in names:
             if _is_there(folder, name):
                 return family, [name]

@@ -43,6 +43,7 @@ from jogak.formats.sentencepiece_model import (
     Scalar,
     parse,
 )
+from jogak.formats.vocabulary import refuse_options
 from jogak.spec import BPEModel, ScoredBPEModel, Spec, UnigramModel
 from jogak.training import Log
 
@@ -304,6 +305,7 @@ def _check_writable(spec: Spec, name: str) -> None:
         raise UnsupportedFeature(
             f"{name}: a SentencePiece model cannot say {what}; save as the native format"
         )
+    refuse_options(model, name)
     for cannot, what in (
         (not model.fuse_unknown and not model.byte_fallback, "fuse_unknown=False"),
         (

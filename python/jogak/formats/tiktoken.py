@@ -28,7 +28,7 @@ from jogak.formats import bytelevel
 from jogak.formats.checked import fault, shown
 from jogak.formats.family import Format, Loaded, Peek, Probe
 from jogak.formats.files import PathLike, read_bytes, write_atomically
-from jogak.formats.vocabulary import pieces_by_id
+from jogak.formats.vocabulary import pieces_by_id, refuse_options
 from jogak.spec import BPEModel, Marker, PretokenizerLike, Spec, resolve_pretokenizer
 from jogak.training import Log
 
@@ -215,6 +215,7 @@ def write(
             f"{os.fspath(path)}: the tokenizer is {model.family}, and a .tiktoken file can only say "
             "BPE; save it as the native format"
         )
+    refuse_options(model, os.fspath(path))
     for cannot, what in (
         (model.alphabet != "bytes", f"an alphabet of characters (marker {model.marker.kind!r})"),
         (model.merges is not None, "a list of merges: its ranks are the ids"),

@@ -54,6 +54,7 @@ from jogak.spec.normalizers import (
     normalizer_from_dict,
     resolve_normalizer,
 )
+from jogak.spec.oniguruma import from_oniguruma
 from jogak.spec.pretokenizers import (
     Digits,
     FixedLength,
@@ -72,6 +73,7 @@ from jogak.spec.schemes import named_scheme
 from jogak.spec.scored_bpe import ScoredBPEModel
 from jogak.spec.unigram import Precision, UnigramModel
 from jogak.spec.unigram_config import SeedRule, Unigram
+from jogak.spec.word_level import WordLevelModel
 from jogak.spec.wordpiece import Criterion, WordPiece, WordPieceModel
 
 __all__ = [
@@ -132,9 +134,11 @@ __all__ = [
     "UnicodeForm",
     "Unigram",
     "UnigramModel",
+    "WordLevelModel",
     "WordPiece",
     "WordPieceModel",
     "decoder_stage_from_dict",
+    "from_oniguruma",
     "named_scheme",
     "normalizer_from_dict",
     "pretokenizer_from_dict",
@@ -145,7 +149,7 @@ __all__ = [
 #: How to train: one config for each family.
 Config: TypeAlias = BPE | Unigram | WordPiece
 #: What came out of it: one model for each family.
-Model: TypeAlias = BPEModel | UnigramModel | WordPieceModel
+Model: TypeAlias = BPEModel | UnigramModel | WordLevelModel | WordPieceModel
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -217,3 +221,21 @@ class Spec:
                 seen.add(token.text)
         if missing := texts - set(self.model.pieces):
             raise ConfigError(f"the added token {min(missing)!r} is not among the pieces; add it")
+
+    @property
+    def found_tokens(self) -> tuple[tuple[AddedToken, int], ...]:
+        """Every token that is looked for in texts, with its id: the added tokens, then the other special
+        ones, which have no rules of their own.
+        """
+        added = {token.text for token in self.added_tokens}
+        ids: dict[str, int] = {}
+        if self.added_tokens:
+            ids = {text: id_ for id_, text in enumerate(self.model.pieces) if text is not None}
+        return (
+            *((token, ids[token.text]) for token in self.added_tokens),
+            *(
+                (AddedToken(text), id_)
+                for text, id_ in self.special_tokens.items()
+                if text and text not in added
+            ),
+        )

@@ -220,7 +220,9 @@ impl Steps {
                 self.list.push(Step::Suffix { suffix: suffix.as_bytes().to_vec() });
             }
             Rule::Replace { pattern, with, regex } => self.list.push(match regex {
-                _ if pattern.is_empty() => Step::Between { with: with.clone().into(), empty: false },
+                _ if pattern.is_empty() => {
+                    Step::Between { with: with.clone().into(), empty: false }
+                }
                 true => Step::Regex {
                     finder: Box::new(Finder::new(pattern)?),
                     with: with.clone().into(),

@@ -307,9 +307,8 @@ fn substitute(finder: &Finder, with: &[u8], text: &str, next: &mut Flow<'_>) -> 
         if result.is_err() || (start == end && behind == Some(start)) {
             return;
         }
-        result = next
-            .push(&text.as_bytes()[from..start], false)
-            .and_then(|()| next.push(with, false));
+        result =
+            next.push(&text.as_bytes()[from..start], false).and_then(|()| next.push(with, false));
         (from, behind) = (end, Some(end));
     })?;
     result?;

@@ -26,7 +26,6 @@ import os
 import re
 
 from jogak.errors import UnsupportedFeature
-from jogak.formats import bytelevel
 from jogak.formats.checked import Node, parse
 from jogak.formats.family import Format, Loaded, Peek
 from jogak.formats.files import PathLike, read_bytes
@@ -75,8 +74,7 @@ def loads(data: bytes, name: str | None = None) -> Spec:
     except ValueError as error:
         # The library keeps one of two texts, whichever comes last in its table.
         raise UnsupportedFeature(f"{name or 'the file'}: {error}") from None
-    can_be_bytes = draft.can_be_bytes and bytelevel.first_foreign(draft.ids.keys() - tokens.ids) is None
-    words = pretokenizers.read(option(root, "pre_tokenizer"), can_be_bytes)
+    words = pretokenizers.read(option(root, "pre_tokenizer"))
     normalizer = normalizers.read(option(root, "normalizer"))
     decoder = decoders.read(option(root, "decoder"))
     template = processors.read(option(root, "post_processor"))

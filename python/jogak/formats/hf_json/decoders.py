@@ -127,15 +127,19 @@ def metaspace_options(node: Node) -> tuple[str, Any, bool]:
     return replacement, scheme, True if split is None else split.flag()
 
 
-def write(stages: tuple[DecoderStage, ...]) -> dict[str, Any] | None:
-    """The section of some stages; `read` gives the same stages."""
+def write(stages: tuple[DecoderStage, ...], name: str) -> dict[str, Any] | None:
+    """The section of some stages; `read` gives the same stages.
+
+    Raises:
+        UnsupportedFeature: a regular expression that has no equal in the library.
+    """
     if not stages:
         return None
-    written = [_written(stage) for stage in stages]
+    written = [_written(stage, name) for stage in stages]
     return written[0] if len(written) == 1 else {"type": "Sequence", "decoders": written}
 
 
-def _written(stage: DecoderStage) -> dict[str, Any]:
+def _written(stage: DecoderStage, name: str) -> dict[str, Any]:
     if isinstance(stage, DecodeSuffix):
         return {"type": "BPEDecoder", "suffix": stage.suffix}
     if isinstance(stage, DecodeByteLevel):
@@ -158,7 +162,7 @@ def _written(stage: DecoderStage) -> dict[str, Any]:
             "cleanup": stage.cleanup,
         }
     if isinstance(stage, DecodeReplace):
-        pattern = pattern_to(stage.pattern, stage.regex)
+        pattern = pattern_to(stage.pattern, stage.regex, name)
         return {"type": "Replace", "pattern": pattern, "content": stage.replacement}
     if isinstance(stage, DecodeStrip):
         return {

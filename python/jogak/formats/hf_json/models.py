@@ -14,13 +14,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
+from itertools import chain, filterfalse
+from operator import add, methodcaller
 from typing import Any
 
 from jogak.formats import bytelevel
 from jogak.formats.checked import Node, is_unicode, shown
 from jogak.formats.hf_json.serde import kind_of, option, unsupported
-from jogak.formats.vocabulary import product
-from jogak.spec import BPEModel, Marker, Model, UnigramModel, WordPieceModel
+from jogak.spec import BPEModel, Marker, Model, UnigramModel, WordLevelModel, WordPieceModel
 
 __all__ = ["Draft", "read"]
 
@@ -43,14 +44,12 @@ class Draft:
         size: how many the library counts.
         build: the pieces of all ids, and whether words come as bytes -> the model.
         can_make: whether the model could make a piece of its own of some text, beyond being told to.
-        can_be_bytes: whether its pieces can be taken for bytes.
     """
 
     ids: Mapping[str, int]
     size: int
     build: Callable[[tuple[str | None, ...], bool], Model]
     can_make: Callable[[str], bool]
-    can_be_bytes: bool = False
 
 
 def read(node: Node) -> Draft:
@@ -98,99 +97,111 @@ def _flag(node: Node, name: str) -> bool:
 
 def _bpe(node: Node) -> Draft:
     ids = _vocabulary(node.field("vocab"))
-    dropout = option(node, "dropout")
-    if dropout is not None:
-        value = dropout.value
-        if type(value) not in (int, float) or not 0.0 <= value <= 1.0:
-            raise dropout.expected("a number from 0 to 1")
-        if value:
-            raise unsupported(
-                dropout,
-                "the file draws at random in every encoding; leave it out and pass dropout= to encode",
-            )
-    prefix = _text_or_none(node, "continuing_subword_prefix") or ""
-    suffix = _text_or_none(node, "end_of_word_suffix") or ""
-    if prefix and suffix:
-        raise unsupported(node, "both continuing_subword_prefix and end_of_word_suffix are given")
-    with node.blamed():
-        marker = Marker()
-        if prefix:
-            marker = Marker("continuation", prefix)
-        elif suffix:
-            marker = Marker("suffix", suffix, "joined")
+    dropout = 0.0
+    found = option(node, "dropout")
+    if found is not None:
+        if type(found.value) not in (int, float) or not 0.0 <= found.value <= 1.0:
+            raise found.expected("a number from 0 to 1")
+        dropout = float(found.value)
+    prefix, suffix = _affix(node, "continuing_subword_prefix"), _affix(node, "end_of_word_suffix")
+    marker = Marker()
+    if prefix:
+        marker = Marker("continuation", prefix)
+    elif suffix:
+        marker = Marker("suffix", suffix, "joined")
     unknown = _text_or_none(node, "unk_token")
     fuse_unknown, byte_fallback, ignore_merges = (
         _flag(node, name) for name in ("fuse_unk", "byte_fallback", "ignore_merges")
     )
-    merges = _merges(node.field("merges"), ids, marker)
-    products = {merged for _, merged in merges}
-    pairs = tuple([pair for pair, _ in merges])
-    complete = bytelevel.has_all_bytes(ids)
+    merges, products = _merges(node.field("merges"), ids, len(prefix.encode()))
+    # Among all bytes nothing is unknown.
+    can_be_bytes = marker.kind == "none" and bytelevel.has_all_bytes(ids)
 
     def build(pieces: tuple[str | None, ...], as_bytes: bool) -> Model:
-        options: dict[str, Any] = {"alphabet": "chars", "marker": marker}
-        if as_bytes:
-            # Nothing is unknown among bytes.
-            options = {"alphabet": "bytes", "marker": Marker("byte-level")}
-        else:
-            options.update(
-                unknown=unknown if unknown in ids else None,
-                fuse_unknown=fuse_unknown,
-                byte_fallback=byte_fallback,
-            )
-        return BPEModel(pieces=pieces, merges=pairs, whole_word=ignore_merges, **options)
+        options: dict[str, Any] = {"alphabet": "bytes", "marker": Marker("byte-level")}
+        if not (as_bytes and can_be_bytes):
+            options = {
+                "marker": marker,
+                "unknown": unknown if unknown in ids else None,
+                "drop_unknown": unknown is None,
+                "fuse_unknown": fuse_unknown,
+                "byte_fallback": byte_fallback,
+                "word_suffix": suffix if prefix and suffix else None,
+                "drawn": as_bytes,
+            }
+        return BPEModel(
+            pieces=pieces,
+            merges=merges,
+            whole_word=ignore_merges,
+            dropout=dropout,
+            hf_rules=True,
+            **options,
+        )
 
     def can_make(text: str) -> bool:
-        return ignore_merges or len(text) == 1 or text in products
+        if ignore_merges or text == unknown or text in products or byte_fallback:
+            return True
+        return len(text.removeprefix(prefix).removesuffix(suffix)) <= 1 or len(text) == 1
 
-    can_be_bytes = complete and marker.kind == "none"
-    return Draft(ids, len(ids), build, can_make, can_be_bytes)
+    return Draft(ids, len(ids), build, can_make)
+
+
+def _affix(node: Node, name: str) -> str:
+    """What is glued to characters; nothing where it is left out."""
+    text = _text_or_none(node, name) or ""
+    if any(map(str.isspace, text)):
+        raise unsupported(node.field(name), "white space cannot mark a border here")
+    return text
 
 
 def _merges(
-    node: Node, ids: Mapping[str, int], marker: Marker
-) -> list[tuple[tuple[int, int], str]]:
-    """Pairs of ids, best first, with the text that each makes."""
+    node: Node, ids: Mapping[str, int], prefix: int
+) -> tuple[tuple[tuple[int, int], ...], set[str]]:
+    """Pairs of ids, best first, and the texts that they make.
+
+    Of the right parts, ``prefix`` bytes are left out, whichever they are.
+    """
     entries = node.value
     if not isinstance(entries, list):
         raise node.expected("a list of merges")
+    # There may be hundreds of thousands, so each step is one pass in C.
     kinds = set(map(type, entries))
-    if kinds <= {list}:
-        parts = entries
-        fine = set(map(len, parts)) <= {2}
-    elif kinds == {str}:
+    parts: list[Any] | None = None
+    if kinds == {str}:
         # Old files have the header of merges.txt here.
-        parts = [entry.split(" ") for entry in entries if not entry.startswith("#version")]
-        fine = set(map(len, parts)) <= {2}
-    else:
-        fine = False
-    if fine:
-        try:
-            pairs = [(ids[left], ids[right]) for left, right in parts]
-            if marker.kind == "continuation":
-                texts = [_continued(marker, *both) for both in parts]
-            else:
-                texts = list(map("".join, parts))
-            fine = ids.keys() >= set(texts)
-        except (KeyError, TypeError, ValueError):
-            fine = False
-    if not fine:
-        raise _merge_fault(node, ids, marker)
+        lines = [*filterfalse(methodcaller("startswith", "#version"), entries)]
+        if set(map(methodcaller("count", " "), lines)) <= {1}:
+            parts = " ".join(lines).split(" ") if lines else []
+    elif kinds <= {list} and set(map(len, entries)) <= {2}:
+        parts = [*chain.from_iterable(entries)]
+    if parts is None:
+        raise _merge_fault(node, ids, prefix)
+    left, right = parts[::2], parts[1::2]
+    try:
+        pairs = [*zip(map(ids.__getitem__, left), map(ids.__getitem__, right), strict=True)]
+        if prefix:
+            texts = [_continued(prefix, *both) for both in zip(left, right, strict=True)]
+        else:
+            texts = [*map(add, left, right)]
+    except (KeyError, TypeError, ValueError):
+        raise _merge_fault(node, ids, prefix) from None
+    products = set(texts)
+    if not products <= ids.keys():
+        raise _merge_fault(node, ids, prefix)
     if len(set(pairs)) != len(pairs):
         # Of a pair that stands twice the library knows the last rank.
-        last = dict(zip(reversed(pairs), reversed(texts), strict=True))
-        return list(last.items())[::-1]
-    return list(zip(pairs, texts, strict=True))
+        pairs = [*dict.fromkeys(reversed(pairs))][::-1]
+    return tuple(pairs), products
 
 
-def _continued(marker: Marker, left: str, right: str) -> str:
-    assert marker.text is not None
-    if not right.startswith(marker.text):
+def _continued(prefix: int, left: str, right: str) -> str:
+    data = right.encode()
+    if len(data) < prefix:
         raise ValueError
-    return product(marker, left, right)
+    return left + data[prefix:].decode()
 
 
-def _merge_fault(node: Node, ids: Mapping[str, int], marker: Marker) -> Exception:
+def _merge_fault(node: Node, ids: Mapping[str, int], prefix: int) -> Exception:
     """The first entry that is wrong, and what is wrong with it."""
     legacy = bool(node.value) and isinstance(node.value[0], str)
     for item in node.items():
@@ -207,15 +218,11 @@ def _merge_fault(node: Node, ids: Mapping[str, int], marker: Marker) -> Exceptio
         for part in parts:
             if part not in ids:
                 return item.fault(f"has {shown(part)}, which is not in the vocabulary")
-        if marker.kind == "continuation":
-            assert marker.text is not None
-            if not parts[1].startswith(marker.text):
-                return unsupported(
-                    item,
-                    f"its right part does not begin with {marker.text!r}, of which the library "
-                    "takes off as many bytes all the same",
-                )
-        if (text := product(marker, *parts)) not in ids:
+        try:
+            text = _continued(prefix, *parts)
+        except ValueError:
+            return item.fault(f"has a right part that {prefix} bytes cannot be taken off")
+        if text not in ids:
             return item.fault(f"makes {shown(text)}, which is not in the vocabulary")
     raise AssertionError("a merge was found wrong that is not")
 
@@ -227,9 +234,12 @@ def _wordpiece(node: Node) -> Draft:
     ids = _vocabulary(node.field("vocab"))
     unknown = node.field("unk_token").text()
     prefix = node.field("continuing_subword_prefix").text()
+    if any(map(str.isspace, prefix)):
+        raise unsupported(
+            node.field("continuing_subword_prefix"), "white space cannot be a mark here"
+        )
     longest = node.field("max_input_chars_per_word").integer(0, 2**64 - 1)
-    with node.blamed():
-        marker = Marker("continuation", prefix) if prefix else Marker()
+    marker = Marker("continuation", prefix) if prefix else Marker()
 
     def build(pieces: tuple[str | None, ...], as_bytes: bool) -> Model:
         return WordPieceModel(
@@ -237,15 +247,23 @@ def _wordpiece(node: Node) -> Draft:
             marker=marker,
             unknown=unknown if unknown in ids else None,
             max_chars_per_word=min(longest, 2**32 - 1),
+            drawn=as_bytes,
+            hf_rules=True,
         )
 
     return Draft(ids, len(ids), build, lambda text: True)
 
 
 def _wordlevel(node: Node) -> Draft:
-    _vocabulary(node.field("vocab"))
-    node.field("unk_token").text()
-    raise unsupported(node.child("type", "WordLevel"), "no model of whole words is known here")
+    ids = _vocabulary(node.field("vocab"))
+    unknown = node.field("unk_token").text()
+
+    def build(pieces: tuple[str | None, ...], as_bytes: bool) -> Model:
+        return WordLevelModel(
+            pieces=pieces, unknown=unknown if unknown in ids else None, drawn=as_bytes
+        )
+
+    return Draft(ids, len(ids), build, lambda text: True)
 
 
 # --- Unigram ------------------------------------------------------------------------------------
@@ -271,11 +289,14 @@ def _unigram(node: Node) -> Draft:
     def build(pieces: tuple[str | None, ...], as_bytes: bool) -> Model:
         return UnigramModel(
             pieces=pieces,
-            scores=(*scores, *[0.0] * (len(pieces) - len(scores))),
+            # Pieces that are not the model's get a score that changes nothing.
+            scores=(*scores, *[min(scores, default=0.0)] * (len(pieces) - len(scores))),
             byte_fallback=byte_fallback,
             unknown=unknown,
             fuse_unknown=True,
             precision="double",
+            drawn=as_bytes,
+            hf_rules=True,
         )
 
     return Draft(ids, len(texts), build, lambda text: True)

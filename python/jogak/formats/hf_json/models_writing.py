@@ -11,7 +11,7 @@ from collections.abc import Collection
 from typing import Any
 
 from jogak.errors import UnsupportedFeature
-from jogak.spec import BPEModel, Spec, UnigramModel, WordPieceModel
+from jogak.spec import BPEModel, Spec, UnigramModel, WordLevelModel, WordPieceModel
 
 __all__ = ["left_out", "write_model"]
 
@@ -57,6 +57,8 @@ def write_model(spec: Spec, outside: Collection[str], name: str) -> dict[str, An
     }
     if isinstance(model, WordPieceModel):
         return _wordpiece(model, vocab, name)
+    if isinstance(model, WordLevelModel):
+        return _wordlevel(model, vocab, name)
     return _bpe(model, vocab, name)
 
 
@@ -78,14 +80,14 @@ def _bpe(model: BPEModel, vocab: dict[str, int], name: str) -> dict[str, Any]:
     if marker.kind == "suffix" and marker.symbol == "own" and model.mark_words:
         raise cannot(name, "a suffix that is a symbol of its own")
     unknown = model.unknown
-    if unknown is None and model.alphabet != "bytes":
+    if unknown is None and not model.drop_unknown and model.alphabet != "bytes":
         # Without an unknown piece the library drops characters; with one that is not there it raises.
         unknown = _absent(vocab)
     prefix, suffix = _marks(model)
     merges = [[pieces[left], pieces[right]] for left, right in model.merges]
     return {
         "type": "BPE",
-        "dropout": None,
+        "dropout": model.dropout or None,
         "unk_token": unknown,
         "continuing_subword_prefix": prefix,
         "end_of_word_suffix": suffix,
@@ -101,7 +103,7 @@ def _marks(model: BPEModel) -> tuple[str | None, str | None]:
     kind = model.marker.kind if model.mark_words else "none"
     return (
         model.marker.text if kind == "continuation" else None,
-        model.marker.text if kind == "suffix" else None,
+        model.marker.text if kind == "suffix" else model.word_suffix,
     )
 
 
@@ -124,6 +126,13 @@ def _wordpiece(model: WordPieceModel, vocab: dict[str, int], name: str) -> dict[
         "max_input_chars_per_word": model.max_chars_per_word,
         "vocab": vocab,
     }
+
+
+def _wordlevel(model: WordLevelModel, vocab: dict[str, int], name: str) -> dict[str, Any]:
+    if model.byte_fallback or model.fuse_unknown:
+        raise cannot(name, "whole words with byte fallback, or with one unknown piece for several")
+    unknown = _absent(vocab) if model.unknown is None else model.unknown
+    return {"type": "WordLevel", "vocab": vocab, "unk_token": unknown}
 
 
 def _unigram(model: UnigramModel, outside: Collection[str], name: str) -> dict[str, Any]:

@@ -137,7 +137,7 @@ def _written(stage: Normalizer, name: str) -> dict[str, Any]:
     if isinstance(stage, Lowercase):
         return {"type": "Lowercase"}
     if isinstance(stage, Replace):
-        pattern = pattern_to(stage.pattern, stage.regex)
+        pattern = pattern_to(stage.pattern, stage.regex, name)
         return {"type": "Replace", "pattern": pattern, "content": stage.replacement}
     if isinstance(stage, Prepend):
         return {"type": "Prepend", "prepend": stage.text}

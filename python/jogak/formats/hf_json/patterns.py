@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from jogak.errors import UnsupportedFeature
 from jogak.formats.checked import Node
 from jogak.formats.hf_json.serde import unsupported
+from jogak.spec.oniguruma import from_oniguruma
 from jogak.spec.schemes import named_scheme
 
 __all__ = ["named_pattern", "pattern_from", "pattern_of", "pattern_to"]
@@ -31,24 +33,32 @@ _PATTERNS = {
 _NAMES = {pattern: name for name, pattern in _PATTERNS.items()}
 
 
-def named_pattern(pattern: str) -> str | None:
+def named_pattern(node: Node) -> str | None:
     """The scheme that cuts every text as this expression of Oniguruma does, if one is known."""
-    if pattern in _NAMES:
-        return _NAMES[pattern]
+    pattern = node.value.get("Regex") if isinstance(node.value, dict) else None
+    if not isinstance(pattern, str):
+        return None
     # Where these stand, it is another expression for Oniguruma than for tiktoken.
-    return None if "}+" in pattern or "$" in pattern else named_scheme(pattern)
+    foreign = "}+" in pattern or "$" in pattern
+    return _NAMES.get(pattern) or (None if foreign else named_scheme(pattern))
 
 
 def pattern_of(name: str) -> str | None:
-    """The way back."""
+    """The way back: an expression of Oniguruma."""
     return _PATTERNS.get(name)
 
 
 def pattern_from(node: Node) -> tuple[str, bool]:
-    """The pattern of a ``{"String": ...}`` or ``{"Regex": ...}``, and whether it is an expression.
+    r"""The pattern of a ``{"String": ...}`` or ``{"Regex": ...}``, and whether it is an expression.
 
-    >>> pattern_from(Node({"Regex": "a+"}))
-    ('a+', True)
+    Expressions are written anew for the engine here.
+
+    Raises:
+        FormatError: something else.
+        UnsupportedFeature: an expression that has no equal here.
+
+    >>> pattern_from(Node({"Regex": "[0-9]+$"}))
+    ('[0-9]+(?=\\n|\\z)', True)
     """
     if not isinstance(node.value, dict) or len(node.value) != 1:
         raise node.expected("an object with String or with Regex")
@@ -58,9 +68,50 @@ def pattern_from(node: Node) -> tuple[str, bool]:
     pattern = node.field(kind).text()
     if not pattern:
         raise unsupported(node.child(kind, pattern), "a pattern that matches nothing, everywhere")
-    return pattern, kind == "Regex"
+    if kind == "String":
+        return pattern, False
+    try:
+        return from_oniguruma(pattern), True
+    except UnsupportedFeature as error:
+        raise unsupported(node.child(kind, pattern), str(error)) from None
 
 
-def pattern_to(pattern: str, regex: bool) -> dict[str, str]:
-    """The way back."""
-    return {"Regex" if regex else "String": pattern}
+#: What `from_oniguruma` writes for what else.
+_WRITTEN = sorted(
+    (
+        (from_oniguruma(each), each)
+        for each in (r"\w", r"\W", r"\b", r"\B", r"\R", r"\N", r"\O", r"\Z", "^", "$", r"\d", r"\D")
+    ),
+    key=lambda both: -len(both[0]),
+)
+_WRITTEN_IN_BRACKETS = (
+    (from_oniguruma(r"[\w]")[1:-1], r"\w"),
+    (from_oniguruma(r"[\W]")[1:-1], r"\W"),
+)
+
+
+def pattern_to(pattern: str, regex: bool, name: str) -> dict[str, str]:
+    r"""The way back.
+
+    Raises:
+        UnsupportedFeature: an expression that may mean something else to Oniguruma.
+
+    >>> pattern_to(r"[0-9]+(?=\n|\z)", True, "tokenizer.json")
+    {'Regex': '[0-9]+$'}
+    """
+    if not regex:
+        return {"String": pattern}
+    shorter = pattern
+    for ours, theirs in (*_WRITTEN, *_WRITTEN_IN_BRACKETS):
+        shorter = shorter.replace(ours, theirs)
+    # What stands for itself on both sides is written as it is.
+    for candidate in (pattern, shorter, shorter.replace("(?s:", "(?m:")):
+        try:
+            if from_oniguruma(candidate) == pattern:
+                return {"Regex": candidate}
+        except UnsupportedFeature:
+            continue
+    raise UnsupportedFeature(
+        f"{name}: the regular expression {pattern!r} may match other texts in Oniguruma, which reads the "
+        "tokenizer.json; save it as the native format"
+    )

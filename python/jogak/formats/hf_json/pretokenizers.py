@@ -1,7 +1,7 @@
 """The ``pre_tokenizer`` section of a ``tokenizer.json``: how text is cut into words.
 
 ``ByteLevel`` does three things: a space in front, GPT-2's words, and bytes drawn as characters. The third
-is the model's business here, where it is the last thing that happens and the model knows all bytes.
+is the model's business here, where it is the last thing that happens.
 """
 
 from __future__ import annotations
@@ -59,19 +59,15 @@ class Words:
 
     Args:
         stages: one after the other.
-        as_bytes: the model gets bytes.
+        as_bytes: the bytes of words are drawn, which is left to the model.
     """
 
     stages: tuple[Pretokenizer, ...]
     as_bytes: bool = False
 
 
-def read(node: Node | None, can_be_bytes: bool) -> Words:
+def read(node: Node | None) -> Words:
     """The stages of a pre-tokenizer; the text in one piece for null.
-
-    Args:
-        node: the section.
-        can_be_bytes: whether the model's pieces can be taken for bytes.
 
     Raises:
         FormatError: a pre-tokenizer that the library does not know, or a field that it refuses.
@@ -80,7 +76,7 @@ def read(node: Node | None, can_be_bytes: bool) -> Words:
     if node is None:
         return Words((Named("none"),))
     leaves = _leaves(node, 0)
-    as_bytes = can_be_bytes and bool(leaves) and leaves[-1][0] == "ByteLevel"
+    as_bytes = bool(leaves) and leaves[-1][0] == "ByteLevel"
     stages: list[Pretokenizer] = []
     for index, (kind, leaf) in enumerate(leaves):
         with leaf.blamed():
@@ -120,12 +116,12 @@ def _stage(kind: str, node: Node, as_bytes: bool) -> list[Pretokenizer]:
 
 
 def _split(node: Node) -> list[Pretokenizer]:
-    pattern, regex = pattern_from(node.field("pattern"))
     matches, invert = _matches(node.field("behavior")), node.field("invert").flag()
-    if regex and matches == "isolated" and not invert:
-        name = named_pattern(pattern)
+    if matches == "isolated" and not invert:
+        name = named_pattern(node.field("pattern"))
         if name is not None:
             return [Named(name)]
+    pattern, regex = pattern_from(node.field("pattern"))
     return [Split(pattern, matches, invert, regex)]
 
 
@@ -185,11 +181,11 @@ def _written(stage: Pretokenizer, name: str) -> dict[str, Any]:
             return {"type": "Split", **split}
     if isinstance(stage, Split) and stage.matches != "only":
         behavior = _BEHAVIOR_OF[stage.matches]
-        pattern = pattern_to(stage.pattern, stage.regex)
+        pattern = pattern_to(stage.pattern, stage.regex, name)
         return {"type": "Split", "pattern": pattern, "behavior": behavior, "invert": stage.invert}
     if isinstance(stage, Split):
         # Only the matches: the gaps are dropped.
-        pattern = pattern_to(stage.pattern, stage.regex)
+        pattern = pattern_to(stage.pattern, stage.regex, name)
         return {
             "type": "Split",
             "pattern": pattern,

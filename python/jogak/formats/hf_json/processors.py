@@ -242,7 +242,9 @@ def write(template: Template, pieces: Sequence[str | None], name: str) -> dict[s
         "pair": [_written(part, tokens, pieces) for part in template.pair],
         "special_tokens": tokens,
     }
-    return {"type": "Sequence", "processors": [trim, processor]} if template.trim_spans else processor
+    return (
+        {"type": "Sequence", "processors": [trim, processor]} if template.trim_spans else processor
+    )
 
 
 def _written(

@@ -90,6 +90,4 @@ def sequence(node: Node, name: str, depth: int) -> list[Node]:
 def unsupported(node: Node, what: str) -> UnsupportedFeature:
     """An `UnsupportedFeature` that names the place: ``file: place is VALUE: what``."""
     start = f"{node.file}: " if node.file else ""
-    return UnsupportedFeature(
-        f"{start}{node.place or 'the file'} is {shown(node.value)}: {what}"
-    )
+    return UnsupportedFeature(f"{start}{node.place or 'the file'} is {shown(node.value)}: {what}")

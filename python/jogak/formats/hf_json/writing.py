@@ -47,9 +47,8 @@ def dumps(spec: Spec, name: str = "tokenizer.json") -> bytes:
     model = spec.model
     ids = {text: id_ for id_, text in enumerate(model.pieces) if text is not None}
     outside = left_out(spec)
-    words = pretokenizers.Words(
-        spec.pretokenizer, as_bytes=getattr(model, "alphabet", "chars") == "bytes"
-    )
+    as_bytes = model.alphabet == "bytes" or model.drawn
+    words = pretokenizers.Words(spec.pretokenizer, as_bytes)
     sections: dict[str, Any] = {
         "version": "1.0",
         "truncation": inputs.write_truncation(spec.truncation),
@@ -58,7 +57,7 @@ def dumps(spec: Spec, name: str = "tokenizer.json") -> bytes:
         "normalizer": normalizers.write(spec.normalizer, name),
         "pre_tokenizer": pretokenizers.write(words, name),
         "post_processor": processors.write(spec.template, model.pieces, name),
-        "decoder": decoders.write(decoder_of(spec)),
+        "decoder": decoders.write(decoder_of(spec), name),
         "model": write_model(spec, outside, name),
     }
     try:

@@ -256,7 +256,7 @@ def _spec(node: Node, version: int = VERSION) -> Spec:
     names = ["model", "pretokenizer", "special_tokens"]
     names += (name for since, later in _LATER.items() if since <= version for name in later)
     nodes = dict(zip(names, node.fields(*names), strict=True))
-    model = model_from_node(nodes["model"], nodes["special_tokens"])
+    model = model_from_node(nodes["model"], _apart(nodes), version)
     # Version 1: metaspace had no options.
     stages = [_stage(stage, version) for stage in nodes["pretokenizer"].items()]
     with nodes["pretokenizer"].blamed():
@@ -272,6 +272,15 @@ def _spec(node: Node, version: int = VERSION) -> Spec:
         return Spec(
             model=model, pretokenizer=pretokenizer, special_tokens=special_tokens, **options
         )
+
+
+def _apart(nodes: Mapping[str, Node]) -> set[str]:
+    """The texts of special and added tokens, which may be written otherwise than pieces."""
+    special = nodes["special_tokens"].value
+    apart = set(special if isinstance(special, dict) else ())
+    if "added_tokens" in nodes:
+        apart.update(_added_token(token).text for token in nodes["added_tokens"].items())
+    return apart
 
 
 def _inputs(nodes: Mapping[str, Node]) -> dict[str, Any]:
