@@ -45,6 +45,8 @@ PYTHON_ARROWS: dict[str, set[str]] = {
         *("_core", "counts", "errors", "explain", "progress", "resize", "spec", "threads"),
         *("tokenizer", "training"),
     },
+    # from file to file, with proof
+    "conversion": {"errors", "formats", "tokenizer"},
     # what others call their options
     "recipes": {
         *("counts", "errors", "formats", "learn", "normalization", "progress", "spec"),

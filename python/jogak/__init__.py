@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from jogak._core import __version__
     from jogak.compression import compress
+    from jogak.conversion import Certificate, convert
     from jogak.counts import Counts, count
     from jogak.errors import (
         ConfigError,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
         EncodeError,
         FormatError,
         JogakError,
+        ParityError,
         SpecialTokenError,
         TrainingError,
         TrainingInterrupted,
@@ -70,6 +72,7 @@ __all__ = [
     "BPEModel",
     "BertNormalizer",
     "Casefold",
+    "Certificate",
     "Charsmap",
     "CollapseSpaces",
     "ConfigError",
@@ -86,6 +89,7 @@ __all__ = [
     "Metaspace",
     "Named",
     "Normalized",
+    "ParityError",
     "Prepend",
     "Ragged",
     "Replace",
@@ -113,6 +117,7 @@ __all__ = [
     "__version__",
     "compile_rules",
     "compress",
+    "convert",
     "count",
     "load",
     "normalize",
@@ -126,6 +131,10 @@ __all__ = [
 _HOMES = {
     "_core": ("__version__",),
     "compression": ("compress",),
+    "conversion": (
+        "Certificate",
+        "convert",
+    ),
     "counts": (
         "Counts",
         "count",
@@ -137,6 +146,7 @@ _HOMES = {
         "EncodeError",
         "FormatError",
         "JogakError",
+        "ParityError",
         "SpecialTokenError",
         "TrainingError",
         "TrainingInterrupted",

@@ -11,6 +11,7 @@
     │   └── SpecialTokenError               a special token where none may be
     ├── DecodeError          (ValueError)   ids that stand for no piece
     ├── FormatError          (ValueError)   a file that is not what it should be: file, place
+    ├── ParityError                         a converted file that gives other ids: the difference
     └── UnsupportedFeature                  something that a format, or this version, cannot say
 
 Rule: a message says what was found, what was expected, and what to do. Errors that tell of a place
@@ -22,6 +23,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from jogak.conversion import Certificate
     from jogak.tokenizer import Tokenizer
 
 __all__ = [
@@ -31,6 +33,7 @@ __all__ = [
     "EncodeError",
     "FormatError",
     "JogakError",
+    "ParityError",
     "SpecialTokenError",
     "TrainingError",
     "TrainingInterrupted",
@@ -115,6 +118,22 @@ class FormatError(JogakError, ValueError):
         super().__init__(message)
         self.file = file
         self.place = place
+
+
+class ParityError(JogakError):
+    """A converted file gives other ids than its source.
+
+    Attributes:
+        certificate: what was compared, with the first difference.
+    """
+
+    def __init__(self, message: str, certificate: Certificate) -> None:
+        super().__init__(message)
+        self.certificate = certificate
+
+    def __reduce__(self) -> tuple[type[ParityError], tuple[str, Certificate]]:
+        """Pickled with its certificate."""
+        return type(self), (str(self), self.certificate)
 
 
 class UnsupportedFeature(JogakError):

@@ -25,6 +25,7 @@ VERBS = {
     "encode": "Encode texts, one per line.",
     "decode": "Decode ids, one text per line.",
     "explain": "Show every step from a text to its ids.",
+    "convert": "Write a tokenizer file in another format, with proof.",
     "inspect": "Show what a tokenizer file holds.",
     "compress": "Replace pairs of letters by new letters, step by step.",
     "count": "Count the words of a corpus, to train from the counts.",
