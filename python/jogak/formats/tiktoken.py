@@ -30,7 +30,7 @@ from jogak.formats.encodings import encoding
 from jogak.formats.family import Format, Loaded, Peek, Probe
 from jogak.formats.files import PathLike, read_bytes, write_atomically
 from jogak.formats.patterns import stages_of
-from jogak.formats.vocabulary import pieces_by_id
+from jogak.formats.vocabulary import pieces_by_id, refuse_parts
 from jogak.spec import (
     BPEModel,
     Marker,
@@ -42,7 +42,7 @@ from jogak.spec import (
 )
 from jogak.training import Log
 
-__all__ = ["PUBLISHED", "read", "spec_of", "write"]
+__all__ = ["PUBLISHED", "rank_pieces", "read", "spec_of", "write"]
 
 
 #: SHA-256 of the file -> the encoding that it is. GPT-2 and r50k_base are the same file; p50k_edit has
@@ -240,13 +240,30 @@ def write(
             other ids.
         OSError: the file cannot be written.
     """
+    pieces = rank_pieces(spec, os.fspath(path), "a .tiktoken file")
+    lines = [base64.b64encode(piece) + b" %d\n" % rank for rank, piece in pieces]
+    write_atomically(path, b"".join(lines))
+
+
+def rank_pieces(spec: Spec, name: str, what: str) -> list[tuple[int, bytes]]:
+    """Id and bytes of all pieces that are no special tokens, in the order of ids.
+
+    Args:
+        spec: a tokenizer that encodes by ranks.
+        name: what errors call the file.
+        what: what errors call its format.
+
+    Raises:
+        UnsupportedFeature: any other tokenizer: the file would give other ids.
+        ConfigError: a piece that stands for no bytes.
+    """
     model = spec.model
     if not isinstance(model, BPEModel):
         raise UnsupportedFeature(
-            f"{os.fspath(path)}: the tokenizer is {model.family}, and a .tiktoken file can only say "
-            "BPE; save it as the native format"
+            f"{name}: the tokenizer is {model.family}, and {what} can only say BPE; save it as the "
+            "native format"
         )
-    for cannot, what in (
+    for cannot, said in (
         (model.alphabet != "bytes", f"an alphabet of characters (marker {model.marker.kind!r})"),
         (model.merges is not None, "a list of merges: its ranks are the ids"),
         (model.strategy != "merges", f"the strategy {model.strategy!r}"),
@@ -254,22 +271,22 @@ def write(
     ):
         if cannot:
             raise UnsupportedFeature(
-                f"{os.fspath(path)}: a .tiktoken file cannot say {what}; "
+                f"{name}: {what} cannot say {said}; "
                 'save as the native format, or as format="vocab-merges"'
             )
-    texts = [text for text in model.pieces if text is not None and text not in spec.special_tokens]
-    foreign = bytelevel.first_foreign(texts)
-    if foreign is not None:
-        raise ConfigError(
-            f"{os.fspath(path)}: piece {foreign!r} stands for no bytes; "
-            "expected byte-level pieces in GPT-2's printable characters"
-        )
-    lines = [
-        base64.b64encode(bytelevel.to_bytes(text)) + b" %d\n" % rank
-        for rank, text in enumerate(model.pieces)
+    refuse_parts(spec, name, what)
+    pieces = [
+        (id_, text)
+        for id_, text in enumerate(model.pieces)
         if text is not None and text not in spec.special_tokens
     ]
-    write_atomically(path, b"".join(lines))
+    foreign = bytelevel.first_foreign(text for _, text in pieces)
+    if foreign is not None:
+        raise ConfigError(
+            f"{name}: piece {foreign!r} stands for no bytes; "
+            "expected byte-level pieces in GPT-2's printable characters"
+        )
+    return [(id_, bytelevel.to_bytes(text)) for id_, text in pieces]
 
 
 def _read(path: PathLike, **options: object) -> Loaded:
