@@ -433,3 +433,25 @@ def test_unigram_explained(jog: Run, tmp_path: Path) -> None:
     jog("train", "-", "--vocab-size", "300", "-o", "bpe.json", stdin=text)
     refused = jog("encode", "-t", "bpe.json", "--alpha", "1", stdin="low\n", exit_code=2)
     assert "pass dropout=0.1 instead" in refused.stderr
+
+
+def test_unigram_ways_and_likelihoods(jog: Run, tmp_path: Path) -> None:
+    text = "the lowest newest widest lower low\n" * 20
+    jog("train", "-", "--model", "unigram", "--vocab-size", "18", "-o", "uni.json", stdin=text)
+    tok = jogak.load(tmp_path / "uni.json")
+    ways = jog("encode", "-t", "uni.json", "--nbest", "3", stdin="lowest\nlow\n").stdout
+    expected = [way for line in ("lowest", "low") for way in tok.nbest(line, 3)]
+    assert ways == "".join(f"{way.score!r}\t{' '.join(map(str, way.ids))}\n" for way in expected)
+    told = jog("encode", "-t", "uni.json", "--nbest", "2", "--json", stdin="lowest\n").stdout
+    assert [json.loads(line)["score"] for line in told.splitlines()] == [
+        way.score for way in tok.nbest("lowest", 2)
+    ]
+    numbers, tokens = jog(
+        "encode", "-t", "uni.json", "--score", "--tokens", stdin="lowest\n"
+    ).stdout.split("\t")
+    assert tuple(map(float, numbers.split())) == tuple(tok.score("lowest"))
+    assert tokens.split() == tok.tokens("lowest")
+    refused = jog(
+        "encode", "-t", "uni.json", "--nbest", "2", "--alpha", "1", stdin="low\n", exit_code=2
+    )
+    assert "do not go together" in refused.stderr

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json as json_module
 import sys
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -34,6 +34,16 @@ def encode(
     seed: options.Seed = None,
     strategy: options.Strategy = None,
     special: options.Special = None,
+    nbest: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="The N likeliest ways to cut each line (unigram)."),
+    ] = None,
+    score: Annotated[
+        bool,
+        typer.Option(
+            "--score", help="How likely the best way and the line are, and the entropy (unigram)."
+        ),
+    ] = False,
     threads: options.Threads = None,
 ) -> None:
     """Encode texts, one per line.
@@ -42,18 +52,32 @@ def encode(
     of a line is not part of the text. With --seed, line N is encoded with seed + N - 1, so that a
     line repeated in a file can be cut differently.
 
+    With --nbest, each line becomes N lines (or as many as there are ways), the best first: the logarithm
+    of its probability, a tab, its ids. With --score, each line begins with three numbers and a tab:
+    the logarithms of the probability of the best way and of all ways together, and the entropy in nats.
+
     \b
     Examples:
       jogak encode -t reviews.jogak.json < texts.txt > ids.txt
       jogak encode -t reviews.jogak.json a.txt b.txt --json | head
       echo "lowest" | jogak encode -t toy.jogak.json --tokens
       echo "lowest" | jogak encode -t uni.json --tokens --alpha 0.1 --seed 7
+      echo "lowest" | jogak encode -t uni.json --tokens --nbest 5
     """
     import jogak
 
     tok = jogak.load(tokenizer)
     how = options.given(strategy=strategy, special=special)
     draw = options.given(dropout=dropout, alpha=alpha)
+    if nbest is not None or score:
+        if draw or strategy is not None or (score and nbest is not None):
+            raise typer.BadParameter(
+                "--nbest, --score, --dropout, --alpha and --strategy do not go together; choose one"
+            )
+        for texts in _batches(files or []):
+            for text in texts:
+                write_lines(_judged(tok, text, nbest, options.given(special=special), tokens, json))
+        return
     line = 0
     for texts in _batches(files or []):
         if dropout is None and alpha is None:
@@ -81,6 +105,25 @@ def _batches(paths: Sequence[str]) -> Iterator[list[str]]:
             batch, size = [], 0
     if batch:
         yield batch
+
+
+def _judged(
+    tok: Tokenizer, text: str, nbest: int | None, how: dict[str, Any], tokens: bool, json: bool
+) -> Iterator[bytes]:
+    """The lines of a text under ``--nbest``, or the one under ``--score``."""
+    if nbest is None:
+        judged = tok.score(text, **how)
+        ways = [tok.encode(text, **how)]
+        numbers = [{"way": judged.way, "text": judged.text, "entropy": judged.entropy}]
+    else:
+        found = tok.nbest(text, nbest, **how)
+        ways = [way.ids for way in found]
+        numbers = [{"score": way.score} for way in found]
+    for line, known in zip(_written(tok, ways, tokens, json), numbers, strict=True):
+        if json:
+            yield json_module.dumps(known | json_module.loads(line), ensure_ascii=False).encode()
+        else:
+            yield " ".join(map(repr, known.values())).encode() + b"\t" + line
 
 
 def _written(

@@ -10,7 +10,7 @@ import dataclasses
 import itertools
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from jogak.counts import Counts, count
 from jogak.errors import ConfigError, CorpusError
@@ -127,7 +127,8 @@ def _normalizer(flags: Flags, meta: Meta) -> tuple[Normalizer, ...]:
     if flags.normalization_rule_tsv:
         charsmap = compile_rules(read_rules(flags.normalization_rule_tsv))
     elif flags.normalization_rule_name != "identity":
-        charsmap = compile_rules(RuleSet(flags.normalization_rule_name))  # type: ignore[arg-type]
+        # Whether there is such a rule set, it says itself.
+        charsmap = compile_rules(RuleSet(cast(Any, flags.normalization_rule_name)))
     if charsmap is not None:
         stages.append(dataclasses.replace(charsmap, keep=meta.user_defined))
     if flags.remove_extra_whitespaces:

@@ -11,6 +11,7 @@ import random
 import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from jogak.errors import CorpusError
 from jogak.recipes.flags import Flags
@@ -145,7 +146,7 @@ def _weighed(line: bytes, place: str) -> tuple[bytes, int]:
 class _Reservoir:
     """A sample of fixed size from a stream of unknown length."""
 
-    def __init__(self, chosen: list, size: int) -> None:  # type: ignore[type-arg]
+    def __init__(self, chosen: list[Any], size: int) -> None:
         self.chosen, self.size, self.seen = chosen, size, 0
         self.random = random.Random(_SEED)
 

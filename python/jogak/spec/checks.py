@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from jogak.errors import ConfigError
@@ -63,8 +64,7 @@ def unique_pieces(pieces: Sequence[str | None]) -> set[str]:
     texts = [piece for piece in pieces if piece is not None]
     known = set(texts)
     if len(known) != len(texts):
-        seen: set[str] = set()
-        double = next(text for text in texts if text in seen or seen.add(text))  # type: ignore[func-returns-value]
+        double = next(text for text, count in Counter(texts).items() if count > 1)
         ids = [i for i, piece in enumerate(pieces) if piece == double]
         raise ConfigError(f"piece {double!r} stands at ids {ids}; every text can have one id only")
     return known
