@@ -54,6 +54,8 @@ PYTHON_ARROWS: dict[str, set[str]] = {
     },
     # what shows
     "explain": {"errors", "spec"},
+    # the faces of other libraries
+    "compat": {"errors", "formats", "spec", "tokenizer"},
     "compression": {"errors", "explain", "learn", "spec", "training"},
     "reference": set(),
     # faces

@@ -439,8 +439,9 @@ class Tokenizer:
         Args:
             path: the file; for ``format="vocab-merges"`` the folder of the two files.
             format: None for jogak's own JSON, ``"vocab-merges"`` for vocab.json and merges.txt,
-                ``"tiktoken"`` for a rank file, ``"tekken"`` for Mistral's JSON, ``"sentencepiece"``
-                for a ``.model``, ``"vocab-txt"`` for BERT's vocab.txt.
+                ``"tiktoken"`` for a rank file, ``"tekken"`` for Mistral's JSON,
+                ``"subword-nmt"`` for a file of codes, ``"sentencepiece"`` for a ``.model``,
+                ``"vocab-txt"`` for BERT's vocab.txt.
 
         Raises:
             UnsupportedFeature: the format cannot say something that this tokenizer needs.

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from jogak.errors import ConfigError, FormatError
-from jogak.formats import native, sentencepiece, tekken, tiktoken, vocab_merges, vocab_txt
+from jogak.formats import codes, native, sentencepiece, tekken, tiktoken, vocab_merges, vocab_txt
 from jogak.formats.family import Format, Loaded, Peek, Probe
 from jogak.formats.files import PathLike
 from jogak.spec import Spec
@@ -30,6 +30,7 @@ FORMATS: Mapping[str, Format] = {
     for family in (
         native.FORMAT,
         tekken.FORMAT,
+        codes.FORMAT,
         vocab_merges.FORMAT,
         tiktoken.FORMAT,
         sentencepiece.FORMAT,
