@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import functools
 import json
+import random
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -141,6 +143,19 @@ def test_patterns_on_corpora(name: str, spelling: str) -> None:
         text = file.read(300_000)
     tok, peer = pair(spelling)
     assert tok.encode(text) == peer.encode_ordinary(text)
+
+
+def test_schemes_find_the_same_words_as_their_spellings() -> None:
+    """Words, not ids: pieces of neighbours may be the same however they are cut."""
+    regex = pytest.importorskip("regex")
+    odd = [*"'sS1\n \t\xa0.!aB中é", "'re", "  ", "\r\n"]
+    source = random.Random(5)
+    texts = ["".join(source.choices(odd, k=source.randint(1, 7))) for _ in range(3000)]
+    for spelling, names in patterns._SCHEMES.items():
+        compiled = regex.compile(spelling)
+        for text in texts:
+            words = dict(jogak.count(iter([text]), pretokenizer=names).items())
+            assert words == Counter(compiled.findall(text)), (names, text)
 
 
 CHARACTERS = st.one_of(

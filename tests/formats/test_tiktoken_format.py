@@ -12,9 +12,9 @@ from format_cases import model_path, toy_spec
 
 from jogak import formats
 from jogak.errors import ConfigError, FormatError, UnsupportedFeature
-from jogak.formats import tiktoken
+from jogak.formats import patterns, tiktoken
 from jogak.formats.bytelevel import to_bytes
-from jogak.spec import Digits, Named, Split
+from jogak.spec import Named, Split
 
 
 def line(piece: bytes, rank: int) -> bytes:
@@ -118,7 +118,7 @@ def test_the_caller_overrules_what_is_known() -> None:
 def test_a_scheme_is_pattern_and_special_tokens(tmp_path: Path) -> None:
     path = write_file(tmp_path, BYTES)
     spec = formats.read(path, scheme="qwen").spec
-    assert spec.pretokenizer == (Named("cl100k"), Digits(1))
+    assert spec.pretokenizer == patterns.stages_of(patterns.QWEN)
     assert spec.special_tokens["<|im_end|>"] == 151645
     assert spec.special_policy == "error"
     spec = formats.read(path, scheme="qwen", pattern="[a-z]+", special_tokens={}).spec

@@ -16,7 +16,16 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from jogak.errors import ConfigError, FormatError
-from jogak.formats import codes, native, sentencepiece, tekken, tiktoken, vocab_merges, vocab_txt
+from jogak.formats import (
+    codes,
+    gguf,
+    native,
+    sentencepiece,
+    tekken,
+    tiktoken,
+    vocab_merges,
+    vocab_txt,
+)
 from jogak.formats.family import Format, Loaded, Peek, Probe
 from jogak.formats.files import PathLike
 from jogak.spec import Spec
@@ -31,6 +40,7 @@ FORMATS: Mapping[str, Format] = {
         native.FORMAT,
         tekken.FORMAT,
         codes.FORMAT,
+        gguf.FORMAT,
         vocab_merges.FORMAT,
         tiktoken.FORMAT,
         sentencepiece.FORMAT,

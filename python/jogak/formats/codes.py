@@ -215,7 +215,9 @@ def _matches(peek: Peek) -> bool:
     lines = peek.head.split(b"\n")
     if len(peek.head) == 4096:
         lines.pop()
-    lines = [line for line in lines[lines[0].startswith(b"#version:") :] if line]
+    lines = [line for line in lines if line]
+    if lines and lines[0].startswith(b"#version:"):
+        del lines[0]
     return (
         bool(lines)
         and all(len(line.strip(b"\r ").split(b" ")) == 2 for line in lines)
