@@ -11,6 +11,7 @@ from jogak.corpus import Readable
 __all__ = [
     "Counts",
     "Cursor",
+    "DecodeStream",
     "Tokenizer",
     "__version__",
     "arrow_list",
@@ -18,6 +19,7 @@ __all__ = [
     "compile_charsmap",
     "count_documents",
     "count_sources",
+    "make_inputs",
     "named_charsmap",
     "normalize",
     "parse_rule_tsv",
@@ -74,6 +76,7 @@ def train_bpe(
     counts: Counts,
     config: dict[str, Any],
     other_pieces: list[str],
+    threads: int,
     consume: bool = False,
     progress: Callable[[int, int | None], object] | None = None,
     trace: int = 0,
@@ -94,6 +97,7 @@ def train_wordpiece(
     counts: Counts,
     config: dict[str, Any],
     other_pieces: list[str],
+    threads: int,
     consume: bool = False,
     progress: Callable[[int, int | None], object] | None = None,
     trace: int = 0,
@@ -101,10 +105,26 @@ def train_wordpiece(
     words: int = 50,
 ) -> dict[str, Any]: ...
 def normalize(text: str, normalizer: list[dict[str, Any]]) -> tuple[str, list[tuple[int, int]]]: ...
+def pretokenize(
+    text: str, pretokenizer: list[dict[str, Any]], normalizer: list[dict[str, Any]]
+) -> list[tuple[str, tuple[int, int]]]: ...
 def compile_charsmap(rules: list[tuple[str, str]]) -> bytes: ...
 def named_charsmap(name: str) -> bytes: ...
 def charsmap_rules(data: bytes, limit: int) -> list[tuple[str, str]] | None: ...
 def parse_rule_tsv(text: str) -> list[tuple[str, str]]: ...
+
+class _Columns(TypedDict, total=False):
+    ids: NDArray[np.uint32]
+    type_ids: NDArray[np.uint32]
+    special: NDArray[np.uint8]
+    attention: NDArray[np.uint8]
+    sequences: NDArray[np.int8]
+    words: NDArray[np.int64]
+    bytes: NDArray[np.int64]
+    chars: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+    owners: NDArray[np.int64]
+
 def arrow_list(ids: NDArray[np.uint32], offsets: NDArray[np.int64]) -> tuple[object, object]: ...
 
 _Draw: TypeAlias = tuple[str, float, int] | None
@@ -117,6 +137,8 @@ class Tokenizer:
         pretokenizer: list[dict[str, Any]],
         special_tokens: list[tuple[str, int]],
         normalizer: list[dict[str, Any]],
+        decoder: list[dict[str, Any]] | None = None,
+        apart: list[int] | None = None,
     ) -> Tokenizer: ...
     def encode(
         self, text: str, special: str, strategy: str | None = None, draw: _Draw = None
@@ -146,5 +168,33 @@ class Tokenizer:
     def likelihood(
         self, text: str, ids: list[int], alpha: float, special: str
     ) -> tuple[float, float, float] | None: ...
-    def decode(self, ids: object, skip_special: bool) -> bytes: ...
+    def decode_bytes(self, ids: object, skip_special: bool) -> bytes: ...
+    def decode(self, ids: object, skip_special: bool) -> str: ...
+    def decode_batch(
+        self,
+        ids: object,
+        offsets: NDArray[np.int64] | None,
+        skip_special: bool,
+        threads: int,
+    ) -> list[str]: ...
+    def stream(self, skip_special: bool) -> DecodeStream: ...
     def merges(self) -> list[tuple[int, int]]: ...
+
+@final
+class DecodeStream:
+    def push(self, ids: object) -> str: ...
+    def finish(self) -> str: ...
+    def copy(self) -> DecodeStream: ...
+
+def make_inputs(
+    tokenizer: Tokenizer,
+    texts: list[str],
+    pairs: list[str] | None,
+    form: object,
+    special: str,
+    threads: int,
+    spans: bool,
+    trim: bool,
+    strategy: str | None = None,
+    draw: _Draw = None,
+) -> _Columns: ...

@@ -1,4 +1,4 @@
-"""Normalizers by themselves: see what one does, and compile rules.
+"""Normalizers and pre-tokenizers by themselves: see what one does, and compile rules.
 
 Rule: what runs in a tokenizer runs here; nothing is decided.
 """
@@ -11,9 +11,16 @@ from dataclasses import dataclass
 
 from jogak import _core
 from jogak.errors import ConfigError, FormatError
-from jogak.spec import Charsmap, NormalizerLike, RuleSet, resolve_normalizer
+from jogak.spec import (
+    Charsmap,
+    NormalizerLike,
+    PretokenizerLike,
+    RuleSet,
+    resolve_normalizer,
+    resolve_pretokenizer,
+)
 
-__all__ = ["Normalized", "compile_rules", "normalize", "read_rules", "rules_of"]
+__all__ = ["Normalized", "compile_rules", "normalize", "pretokenize", "read_rules", "rules_of"]
 
 
 @dataclass(frozen=True)
@@ -48,6 +55,32 @@ def normalize(text: str, normalizer: NormalizerLike | None) -> Normalized:
     stages = [stage.to_core() for stage in resolve_normalizer(normalizer)]
     new, spans = _core.normalize(text, stages)
     return Normalized(new, tuple(spans))
+
+
+def pretokenize(
+    text: str, pretokenizer: PretokenizerLike, normalizer: NormalizerLike | None = None
+) -> list[tuple[str, tuple[int, int]]]:
+    """The words of a text, as a model sees them. Cost: linear in the text.
+
+    Args:
+        text: any text, taken as a whole document.
+        pretokenizer: a name, an object or a list of them; see `resolve_pretokenizer`.
+        normalizer: what rewrites the text before.
+
+    Returns:
+        For each word its text, and (start, end): the characters of the original that it stands for.
+
+    Raises:
+        ConfigError: no such pre-tokenizer, or a pattern that is none.
+        FormatError: a charsmap that is none.
+        EncodeError: a regular expression that gave up.
+
+    >>> pretokenize("Room 42", ["whitespace", "metaspace", "digits"])
+    [('▁Room', (0, 4)), ('4', (5, 6)), ('2', (6, 7))]
+    """
+    schemes = [stage.to_dict() for stage in resolve_pretokenizer(pretokenizer)]
+    rules = [stage.to_core() for stage in resolve_normalizer(normalizer)]
+    return _core.pretokenize(text, schemes, rules)
 
 
 def compile_rules(rules: Mapping[str, str] | Iterable[tuple[str, str]] | RuleSet) -> Charsmap:

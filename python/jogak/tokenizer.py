@@ -6,13 +6,14 @@ Rule: composes the core, the formats and the traces; decides nothing about text.
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from jogak import _core
+from jogak import _core, inputs
 from jogak.errors import ConfigError, DecodeError, FormatError, JogakError
 from jogak.ragged import Ragged
 from jogak.spec import BPEModel, Charsmap, RuleSet, Spec, Strategy, UnigramModel
@@ -24,7 +25,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from jogak.encoding import Encoding, EncodingBatch
     from jogak.explain.data import EncodingTrace
+    from jogak.inputs import PaddingLike, TruncationLike
+    from jogak.streaming import DecodeStream
     from jogak.training import Log
 
 __all__ = ["Score", "Segmentation", "Tokenizer", "load"]
@@ -69,23 +73,32 @@ class Tokenizer:
     'lowest newest'
     """
 
-    def __init__(self, spec: Spec, training: Log | None = None) -> None:
+    def __init__(
+        self,
+        spec: Spec,
+        training: Log | None = None,
+        extras: Mapping[str, Any] | None = None,
+    ) -> None:
         """Compile a tokenizer.
 
         Args:
             spec: all that it is.
             training: how it came to be, if that is known.
+            extras: what stood beside it in a model's folder and says nothing about ids.
 
         Raises:
             ConfigError: the spec does not hold together (a merge without a product, ...).
         """
         self._spec = spec
         self._training = training
+        self._extras = MappingProxyType({} if extras is None else dict(extras))
         self._core = _core.Tokenizer(
             spec.model.to_core(),
             [stage.to_dict() for stage in spec.pretokenizer],
             list(spec.special_tokens.items()),
             [stage.to_core() for stage in spec.normalizer],
+            None if spec.decoder is None else [stage.to_dict() for stage in spec.decoder],
+            spec.apart(),
         )
 
     # --- run
@@ -94,7 +107,8 @@ class Tokenizer:
         self,
         text: str,
         *,
-        dropout: float = 0.0,
+        add_special_tokens: bool = False,
+        dropout: float | None = None,
         alpha: float | None = None,
         seed: int | None = None,
         strategy: Strategy | None = None,
@@ -104,8 +118,9 @@ class Tokenizer:
 
         Args:
             text: any text.
+            add_special_tokens: put the ids of the template around (``[CLS]`` and the like).
             dropout: BPE-dropout (Provilkov et al. 2020): the probability, 0 to 1, with which each
-                merge is skipped.
+                merge is skipped. None takes the model's own, which mostly is 0: none is.
             alpha: draw a way to cut the text rather than taking the best one (Unigram; Kudo 2018): one
                 of probability p is drawn in proportion to p to the power of ``alpha``. 1 draws from
                 the model, 0 from all ways alike, large numbers near the best one. None takes the best.
@@ -126,29 +141,32 @@ class Tokenizer:
         [5, 2, 4]
         """
         draw = self._draw(dropout, alpha, seed, strategy)
-        return self._core.encode(text, special, strategy, draw)
+        ids = self._core.encode(text, special, strategy, draw)
+        return inputs.around(self._spec.template, ids) if add_special_tokens else ids
 
     def encode_array(
         self,
         text: str,
         *,
-        dropout: float = 0.0,
+        add_special_tokens: bool = False,
+        dropout: float | None = None,
         alpha: float | None = None,
         seed: int | None = None,
         strategy: Strategy | None = None,
         special: Special = "text",
     ) -> NDArray[np.uint32]:
         """A text -> its ids as a numpy array, without a Python object per id. See `encode`."""
-        return self._core.encode_array(
-            text, special, strategy, self._draw(dropout, alpha, seed, strategy)
-        )
+        draw = self._draw(dropout, alpha, seed, strategy)
+        ids = self._core.encode_array(text, special, strategy, draw)
+        return inputs.around_array(self._spec.template, ids) if add_special_tokens else ids
 
     def encode_batch(
         self,
         texts: Iterable[str],
         *,
         num_threads: int | None = None,
-        dropout: float = 0.0,
+        add_special_tokens: bool = False,
+        dropout: float | None = None,
         alpha: float | None = None,
         seed: int | None = None,
         strategy: Strategy | None = None,
@@ -160,8 +178,9 @@ class Tokenizer:
             texts: the texts.
             num_threads: at most this many threads; None asks ``JOGAK_NUM_THREADS``, then takes all
                 cores.
-            dropout, alpha, seed, strategy, special: as in `encode`; where something is drawn, each
-                text has its own stream of random numbers, made from the seed and the text's number.
+            add_special_tokens, dropout, alpha, seed, strategy, special: as in `encode`; where something
+                is drawn, each text has its own stream of random numbers, made from the seed and the
+                text's number.
 
         Raises:
             EncodeError, SpecialTokenError, ConfigError: as in `encode`.
@@ -175,13 +194,113 @@ class Tokenizer:
             raise ConfigError("encode_batch takes a list of texts; for one text call encode(text)")
         threads = resolve_threads(num_threads)
         draw = self._draw(dropout, alpha, seed, strategy)
-        return Ragged(*self._core.encode_batch(list(texts), special, threads, strategy, draw))
+        ids, offsets = self._core.encode_batch(list(texts), special, threads, strategy, draw)
+        if add_special_tokens:
+            ids, offsets = inputs.around_batch(self._spec.template, ids, offsets)
+        return Ragged(ids, offsets)
+
+    def encoding(
+        self,
+        text: str,
+        pair: str | None = None,
+        *,
+        add_special_tokens: bool = True,
+        truncation: TruncationLike = None,
+        padding: PaddingLike = None,
+        overflow: bool = True,
+        spans: bool = True,
+        dropout: float = 0.0,
+        alpha: float | None = None,
+        seed: int | None = None,
+        strategy: Strategy | None = None,
+        special: Special | None = None,
+    ) -> Encoding:
+        """A text, or two, as the input of a model: ids with spans, words and masks.
+
+        Args:
+            text: any text.
+            pair: a second one.
+            add_special_tokens: put the template of the spec around (``[CLS]`` and the like).
+            truncation: the most ids there may be, or a `Truncation` with all options; None for that of
+                the spec, False for none.
+            padding: fill up to so many ids, or a `Padding` with all options; True or ``"longest"`` in
+                batches for as many as the longest input has; None for that of the spec, False for none.
+            overflow: keep the parts that truncation cuts off.
+            spans: note what each id stands for. Without, it is faster.
+            dropout, alpha, seed, strategy: as in `encode`.
+            special: as in `encode`; None for the policy of the spec.
+
+        Raises:
+            EncodeError: as in `encode`; truncation would leave nothing of a text; the parts of two
+                texts, combined each with each, are too many.
+            ConfigError: an option has an impossible value, such as a length that the template alone
+                passes.
+
+        >>> import jogak
+        >>> tok = jogak.train({"hug": 10, "pug": 5}, jogak.BPE(num_merges=2, marker="none"))
+        >>> enc = tok.encoding("hug pug", truncation=2)
+        >>> enc.tokens, [part.tokens for part in enc.overflowing]
+        (['hug', 'p'], [['ug']])
+        """
+        texts: Any = [text] if pair is None else [(text, pair)]
+        options = (add_special_tokens, truncation, padding, overflow, spans, special)
+        return self._inputs(
+            texts, 1, options, self._draw(dropout, alpha, seed, strategy), strategy
+        )[0]
+
+    def encoding_batch(
+        self,
+        texts: Iterable[str] | Iterable[tuple[str, str]],
+        *,
+        num_threads: int | None = None,
+        add_special_tokens: bool = True,
+        truncation: TruncationLike = None,
+        padding: PaddingLike = None,
+        overflow: bool = True,
+        spans: bool = True,
+        dropout: float = 0.0,
+        alpha: float | None = None,
+        seed: int | None = None,
+        strategy: Strategy | None = None,
+        special: Special | None = None,
+    ) -> EncodingBatch:
+        """Many texts, or pairs of texts, as inputs of a model, on all cores. See `encoding`.
+
+        Args:
+            texts: texts, or pairs of texts.
+            num_threads: as in `encode_batch`.
+            add_special_tokens, truncation, padding, overflow, spans: as in `encoding`.
+            dropout, alpha, seed, strategy, special: as in `encode_batch`.
+
+        >>> import jogak
+        >>> config = jogak.BPE(num_merges=2, marker="none")
+        >>> tok = jogak.train({"hug": 10, "pug": 5}, config, special_tokens=["<pad>"])
+        >>> tok.encoding_batch(["hug", "hug pug"], padding=4).attention_mask.tolist()
+        [[1, 0, 0, 0], [1, 1, 1, 0]]
+        """
+        threads = resolve_threads(num_threads)
+        options = (add_special_tokens, truncation, padding, overflow, spans, special)
+        draw = self._draw(dropout, alpha, seed, strategy)
+        return self._inputs(texts, threads, options, draw, strategy)
+
+    def _inputs(
+        self,
+        texts: Iterable[str] | Iterable[tuple[str, str]],
+        threads: int,
+        options: tuple[bool, TruncationLike, PaddingLike, bool, bool, Special | None],
+        draw: tuple[str, float, int] | None,
+        strategy: Strategy | None,
+    ) -> EncodingBatch:
+        special = options[-1] or self._spec.special_policy
+        return inputs.make_inputs(
+            self._core, self._spec, texts, options[:5], special, threads, strategy, draw
+        )
 
     def tokens(
         self,
         text: str,
         *,
-        dropout: float = 0.0,
+        dropout: float | None = None,
         alpha: float | None = None,
         seed: int | None = None,
         strategy: Strategy | None = None,
@@ -203,7 +322,7 @@ class Tokenizer:
         special: Special = "text",
     ) -> int:
         """How many ids a text has, without making them Python objects. See `encode`."""
-        return self._core.count(text, special, strategy, self._draw(0.0, None, None, strategy))
+        return self._core.count(text, special, strategy, self._draw(None, None, None, strategy))
 
     def decode(
         self,
@@ -228,11 +347,12 @@ class Tokenizer:
         >>> tok.decode(tok.encode("안녕 hug"))
         '안녕 hug'
         """
-        data = self.decode_bytes(ids, skip_special_tokens=skip_special_tokens)
-        if errors not in ("replace", "strict"):
+        if errors == "replace":
+            return self._core.decode(ids, skip_special_tokens)
+        if errors != "strict":
             raise ConfigError(f"errors is {errors!r}; expected 'replace' or 'strict'")
         try:
-            return data.decode("utf-8", errors)
+            return self.decode_bytes(ids, skip_special_tokens=skip_special_tokens).decode()
         except UnicodeDecodeError as error:
             raise DecodeError(
                 f"the ids stand for bytes that are no UTF-8 at byte {error.start}; pass "
@@ -243,7 +363,48 @@ class Tokenizer:
         self, ids: Sequence[int] | NDArray[np.uint32], *, skip_special_tokens: bool = False
     ) -> bytes:
         """Ids -> the bytes that they stand for, whole characters or not. See `decode`."""
-        return self._core.decode(ids, skip_special_tokens)
+        return self._core.decode_bytes(ids, skip_special_tokens)
+
+    def decode_batch(
+        self,
+        batch: Ragged | Iterable[Sequence[int] | NDArray[np.uint32]],
+        *,
+        skip_special_tokens: bool = False,
+        num_threads: int | None = None,
+    ) -> list[str]:
+        """Many lists of ids -> their texts, on all cores. See `decode`.
+
+        Args:
+            batch: what `encode_batch` gave, or lists or arrays of ids.
+            skip_special_tokens: as in `decode`.
+            num_threads: as in `encode_batch`.
+
+        Raises:
+            DecodeError: an id that stands for nothing.
+
+        >>> import jogak
+        >>> tok = jogak.train({"hug": 10, "pug": 5}, jogak.BPE(num_merges=2))
+        >>> tok.decode_batch(tok.encode_batch(["hug", "pug hug"]))
+        ['hug', 'pug hug']
+        """
+        threads = resolve_threads(num_threads)
+        if isinstance(batch, Ragged):
+            ids: object = batch.ids
+            return self._core.decode_batch(ids, batch.offsets, skip_special_tokens, threads)
+        return self._core.decode_batch(batch, None, skip_special_tokens, threads)
+
+    def decoder(self, *, skip_special_tokens: bool = False) -> DecodeStream:
+        """A stream that takes ids as they come, and gives text as soon as it is complete.
+
+        >>> import jogak
+        >>> tok = jogak.train({"hug": 10}, jogak.BPE(num_merges=2))
+        >>> stream = tok.decoder()
+        >>> stream.push(tok.encode("hug")) + stream.finish()
+        'hug'
+        """
+        from jogak.streaming import DecodeStream
+
+        return DecodeStream(self._core.stream(skip_special_tokens))
 
     # --- all ways to cut a text (Unigram)
 
@@ -326,7 +487,7 @@ class Tokenizer:
         self,
         text: str,
         *,
-        dropout: float = 0.0,
+        dropout: float | None = None,
         alpha: float | None = None,
         seed: int | None = None,
         strategy: Strategy | None = None,
@@ -353,6 +514,15 @@ class Tokenizer:
     def training(self) -> Log | None:
         """How it was trained: config, reason for stopping, counts; None if nobody knows."""
         return self._training
+
+    @property
+    def extras(self) -> Mapping[str, Any]:
+        """What stood beside the tokenizer in a model's folder and says nothing about ids, as plain data.
+
+        ``files`` (which were read), ``tokenizer_config``, ``special_tokens_map``, ``chat_template``;
+        only those that were there.
+        """
+        return self._extras
 
     # --- keep
 
@@ -441,7 +611,8 @@ class Tokenizer:
             format: None for jogak's own JSON, ``"vocab-merges"`` for vocab.json and merges.txt,
                 ``"tiktoken"`` for a rank file, ``"tekken"`` for Mistral's JSON,
                 ``"subword-nmt"`` for a file of codes, ``"sentencepiece"`` for a ``.model``,
-                ``"vocab-txt"`` for BERT's vocab.txt.
+                ``"vocab-txt"`` for BERT's vocab.txt, ``"tokenizer-json"`` for Hugging Face's
+                tokenizer.json.
 
         Raises:
             UnsupportedFeature: the format cannot say something that this tokenizer needs.
@@ -452,17 +623,12 @@ class Tokenizer:
         probes = []
         for text in PROBES:
             try:
-                probes.append(Probe(text, tuple(self.encode(text))))
+                probes.append(Probe(text, tuple(self.encode(text, dropout=0.0))))
             except JogakError:  # a text that has no ids here proves nothing
                 continue
         spec = self._spec
-        if (
-            format == "vocab-merges"
-            and type(spec.model) is BPEModel  # merges of equal rank cannot be listed
-            and spec.model.merges is None
-        ):
-            model = dataclasses.replace(spec.model, merges=self.merge_ids)
-            spec = dataclasses.replace(spec, model=model)
+        if format in ("vocab-merges", "tokenizer-json"):
+            spec = self._with_merges(path)
         if format == "sentencepiece":
             compiled = tuple(
                 Charsmap(_core.named_charsmap(stage.name)) if isinstance(stage, RuleSet) else stage
@@ -471,16 +637,69 @@ class Tokenizer:
             spec = dataclasses.replace(spec, normalizer=compiled)
         formats.write(path, spec, self._training, probes, format=format)
 
+    def save_pretrained(self, folder: str | PathLike[str]) -> None:
+        """Write tokenizer.json, tokenizer_config.json and special_tokens_map.json into a folder.
+
+        ``transformers.AutoTokenizer.from_pretrained(folder)`` makes a tokenizer of them that gives the
+        same ids; it finds special tokens in every text, as that library does.
+
+        Args:
+            folder: made where it is not there.
+
+        Raises:
+            UnsupportedFeature: Hugging Face's library has no way to do what this tokenizer does.
+            OSError: a file cannot be written.
+
+        >>> import jogak, os
+        >>> tok = jogak.train({"hug": 10, "pug": 5}, jogak.BPE(vocab_size=260))
+        >>> tok.save_pretrained("hug")
+        >>> sorted(os.listdir("hug"))
+        ['special_tokens_map.json', 'tokenizer.json', 'tokenizer_config.json']
+        """
+        from jogak.formats import model_folder
+
+        model_folder.write(folder, self._with_merges(folder), extras=self._extras)
+
+    def to_transformers(self) -> Any:
+        """A ``transformers.PreTrainedTokenizerFast`` that gives the same ids; no files are left.
+
+        Special tokens get their parts (``bos_token``, ``pad_token``, ...) where a folder said them, or
+        where their texts are the usual ones.
+
+        Raises:
+            UnsupportedFeature: Hugging Face's library has no way to do what this tokenizer does.
+            ImportError: transformers is not installed.
+        """
+        from jogak.peers import to_transformers
+
+        return to_transformers(self._with_merges("tokenizer.json"), self._extras)
+
+    def _with_merges(self, path: str | PathLike[str]) -> Spec:
+        """The spec, with its merges in a list where it has ranks or scores instead."""
+        from jogak.formats.listed import with_merges
+
+        model = self._spec.model
+        if not isinstance(model, BPEModel) or model.merges is not None:
+            return self._spec
+        return with_merges(self._spec, self.merge_ids, os.fspath(path))
+
     def _way(self, strategy: Strategy | None) -> str:
         """How texts are cut, by name: a strategy of BPE, else the family."""
         model = self._spec.model
         return (strategy or model.strategy) if isinstance(model, BPEModel) else model.family
 
     def _draw(
-        self, dropout: float, alpha: float | None, seed: int | None, strategy: Strategy | None
+        self,
+        dropout: float | None,
+        alpha: float | None,
+        seed: int | None,
+        strategy: Strategy | None,
     ) -> tuple[str, float, int] | None:
         """What is drawn at random, as the core takes it."""
         model = self._spec.model
+        if dropout is None:
+            own = isinstance(model, BPEModel) and self._way(strategy) == "merges"
+            dropout = model.dropout if own and isinstance(model, BPEModel) else 0.0
         if not 0.0 <= dropout <= 1.0:
             raise ConfigError(f"dropout is {dropout!r}; expected a probability from 0 to 1")
         if strategy is not None and not isinstance(model, BPEModel):
@@ -509,7 +728,15 @@ class Tokenizer:
         return ("dropout", dropout, seed) if alpha is None else ("alpha", alpha, seed)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (self._spec, self._training)
+        # Canonical text: equal tokenizers are equal bytes, which `datasets` takes for their fingerprint.
+        from jogak.formats import native
+
+        training = self._training
+        return _restore, (
+            _plain(native.spec_to_dict(self._spec)),
+            None if training is None else _plain(training.to_dict()),
+            json.dumps(dict(self._extras)).encode(),  # files are written in their order
+        )
 
     def __eq__(self, other: object) -> bool:
         """Tokenizers are equal if they are the same Spec, however they were trained."""
@@ -524,46 +751,64 @@ class Tokenizer:
             "bpe": "BPE",
             "scored-bpe": "BPE by scores",
             "unigram": "Unigram",
+            "word-level": "whole words",
             "wordpiece": "WordPiece",
         }[model.family]
         way = model.precision if isinstance(model, UnigramModel) else model.strategy
         return f"<Tokenizer: {family}, {len(self):,} pieces, {model.marker.kind}, {way}>"
 
 
-def load(path: str | PathLike[str], format: str | None = None, **options: Any) -> Tokenizer:
-    """Open a tokenizer file, recognised by its content.
+def load(path: Any, format: str | None = None, **options: Any) -> Tokenizer:
+    """Open a tokenizer file, recognised by its content, or take over another library's tokenizer.
 
     Args:
-        path: jogak's own file; a ``.tiktoken`` file; vocab.json with merges.txt beside it, or the
-            folder of both; a SentencePiece ``.model``; BERT's vocab.txt.
-        format: ``"jogak"``, ``"vocab-merges"``, ``"tiktoken"``, ``"sentencepiece"`` or ``"vocab-txt"``
-            to say what it is.
+        path: jogak's own file; Hugging Face's tokenizer.json; a model's folder; a ``.tiktoken`` file;
+            vocab.json with merges.txt beside it; a SentencePiece ``.model``; BERT's vocab.txt. Or an
+            object: a ``tokenizers.Tokenizer``, a fast tokenizer of transformers, a
+            ``tiktoken.Encoding``, a ``sentencepiece.SentencePieceProcessor``.
+        format: ``"jogak"``, ``"tokenizer-json"``, ``"model-folder"``, ``"vocab-merges"``, ``"tiktoken"``,
+            ``"sentencepiece"`` or ``"vocab-txt"`` to say what it is.
         options: what the file does not say itself, such as ``pretokenizer="cl100k"`` for rank files,
             ``marker="suffix"`` for vocab.json and merges.txt, or ``lowercase=True`` for vocab.txt.
 
     Raises:
         FormatError: the file is not what it should be, or does not give the ids it was saved with.
-        ConfigError: an option is missing or makes no sense for the format.
+        UnsupportedFeature: something in it that cannot be said here, with its name and place.
+        ConfigError: an option is missing or makes no sense for the format; an object of another kind.
         OSError: the file cannot be read.
     """
-    from jogak import formats
+    if isinstance(path, (str, os.PathLike, tuple)):
+        from jogak import formats
 
-    loaded = formats.read(path, format, **options)
+        loaded = formats.read(path, format, **options)
+        name = os.fspath(path[0] if isinstance(path, tuple) else path)
+    else:
+        from jogak.peers import loaded_of
+
+        loaded, name = loaded_of(path, **options), f"the {type(path).__name__}"
     try:
-        tokenizer = Tokenizer(loaded.spec, loaded.training)
+        tokenizer = Tokenizer(loaded.spec, loaded.training, loaded.extras)
     except ConfigError as error:
-        raise FormatError(f"{os.fspath(path)}: {error}", os.fspath(path)) from error
+        raise FormatError(f"{name}: {error}", name) from error
     for number, probe in enumerate(loaded.probes):
-        found = tokenizer.encode(probe.text)
+        found = tokenizer.encode(probe.text, dropout=0.0)
         if found != list(probe.ids):
             raise FormatError(
-                f"{os.fspath(path)} says that {probe.text!r} has the ids {list(probe.ids)}, but it "
+                f"{name} says that {probe.text!r} has the ids {list(probe.ids)}, but it "
                 f"gives {found}; the file was changed, or was written by another version",
-                os.fspath(path),
+                name,
                 f"probes[{number}]",
             )
     return tokenizer
 
 
-def _restore(spec: Spec, training: Log | None) -> Tokenizer:
-    return Tokenizer(spec, training)
+def _plain(data: dict[str, Any]) -> bytes:
+    return json.dumps(data, sort_keys=True, separators=(",", ":")).encode()
+
+
+def _restore(spec: bytes, training: bytes | None, extras: bytes) -> Tokenizer:
+    from jogak.formats import native
+    from jogak.training import log_from_dict
+
+    log = None if training is None else log_from_dict(json.loads(training))
+    return Tokenizer(native.spec_from_dict(json.loads(spec)), log, json.loads(extras))

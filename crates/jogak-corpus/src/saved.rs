@@ -108,7 +108,7 @@ fn write(counts: &Counts, front: &Front, file: &File) -> io::Result<()> {
         counts.len(),
         counts.total()
     )?;
-    for (word, count) in counts.inventory(Order::FirstSeen).iter() {
+    for (word, count) in counts.inventory(Order::FirstSeen, 1).iter() {
         write!(out, "{count}\t")?;
         // Words come from text.
         let word = std::str::from_utf8(word).map_err(io::Error::other)?;

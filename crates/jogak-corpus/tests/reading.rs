@@ -28,7 +28,7 @@ fn read(texts: &[&[u8]], format: &Format, options: &Options) -> Result<(Counts, 
 
 /// The documents in order of first sight, with their counts.
 fn documents(counts: &Counts) -> Vec<(String, u64)> {
-    let inventory = counts.inventory(Order::FirstSeen);
+    let inventory = counts.inventory(Order::FirstSeen, 1);
     inventory.iter().map(|(word, n)| (String::from_utf8(word.to_vec()).unwrap(), n)).collect()
 }
 

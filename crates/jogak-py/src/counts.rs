@@ -195,7 +195,7 @@ impl Counts {
     fn cursor(&self, py: Python<'_>, first_seen: bool) -> Cursor {
         let counts = self.share();
         let order = if first_seen { Order::FirstSeen } else { Order::Canonical };
-        let references = py.detach(|| counts.inventory(order).into_references());
+        let references = py.detach(|| counts.inventory(order, 1).into_references());
         Cursor { counts, references: Mutex::new((references, 0)) }
     }
 }

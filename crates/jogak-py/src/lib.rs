@@ -2,7 +2,9 @@
 
 mod arrow;
 mod counts;
+mod decoders;
 mod errors;
+mod inputs;
 mod models;
 mod normalizers;
 mod schemes;
@@ -11,16 +13,21 @@ mod train;
 
 use pyo3::prelude::*;
 
-/// The native module `jogak._core`.
-#[pymodule]
+/// The native module `jogak._core`. Nothing in it needs the global lock: what changes is owned by one call, or
+/// behind a lock of its own.
+#[pymodule(gil_used = false)]
 mod _core {
     #[pymodule_export]
     use crate::arrow::arrow_list;
     #[pymodule_export]
     use crate::counts::{Counts, Cursor, count_documents, count_sources};
     #[pymodule_export]
+    use crate::decoders::PyStream;
+    #[pymodule_export]
+    use crate::inputs::make_inputs;
+    #[pymodule_export]
     use crate::normalizers::{
-        charsmap_rules, compile_charsmap, named_charsmap, normalize, parse_rule_tsv,
+        charsmap_rules, compile_charsmap, named_charsmap, normalize, parse_rule_tsv, pretokenize,
     };
     #[pymodule_export]
     use crate::tokenizer::PyTokenizer;

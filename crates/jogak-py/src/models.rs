@@ -2,10 +2,11 @@
 
 use jogak::decode::Decoder;
 use jogak::model::{
-    Bpe, BpeParts, Model, Precision, Strategy, Unigram, UnigramParts, WordPiece, WordPieceParts,
+    Bpe, BpeParts, Model, Precision, Strategy, Unigram, UnigramParts, WordLevel, WordLevelParts,
+    WordPiece, WordPieceParts,
 };
 use jogak::pretokenize::Metaspace;
-use jogak::symbols::{Marker, Undraw};
+use jogak::symbols::{Marker, UNKNOWN, Undraw};
 use jogak::vocab::Vocab;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -20,172 +21,206 @@ pub(crate) struct Compiled {
     pub(crate) texts: Vec<Option<String>>,
 }
 
-/// Compiles what a model's `to_core()` says. `spaces` tells how spaces come written in
-/// the words.
+/// Compiles what a model's `to_core()` says. `specials` are the ids of special tokens, `apart` those of
+/// all pieces that text is not made of; `spaces` tells how spaces come written in the words.
 pub(crate) fn compile(
     options: &Options<'_, '_>,
-    special_tokens: &[(String, u32)],
+    specials: &[u32],
+    apart: &[u32],
     spaces: Option<Metaspace>,
 ) -> PyResult<Compiled> {
     let kind: String = options.get("type")?;
+    let pieces = Pieces::new(options, specials, apart, spaces)?;
     match kind.as_str() {
-        "bpe" | "scored-bpe" => bpe(options, special_tokens, spaces),
-        "unigram" => unigram(options, special_tokens, spaces),
-        "wordpiece" => wordpiece(options, special_tokens, spaces),
+        "bpe" | "scored-bpe" => bpe(options, pieces),
+        "unigram" => unigram(options, pieces),
+        "wordpiece" => wordpiece(options, pieces),
+        "word-level" => word_level(options, pieces),
         other => Err(raise("ConfigError", format!("model type {other:?} is not known"), &[])),
     }
 }
 
-fn bpe(
-    options: &Options<'_, '_>,
-    special_tokens: &[(String, u32)],
-    spaces: Option<Metaspace>,
-) -> PyResult<Compiled> {
-    let texts: Vec<Option<String>> = options.get("pieces")?;
-    let marker = marker(options)?;
-    let scored = options.get::<String>("type")? == "scored-bpe";
-    let bytes = options.get::<String>("alphabet")? == "bytes";
-    let undraw = Undraw::default();
-    let mut ordinary = vec![true; texts.len()];
-    special_tokens.iter().for_each(|&(_, id)| ordinary[id as usize] = false);
-    let unknown: Option<String> = options.get("unknown")?;
-    let mut pieces = Vec::with_capacity(texts.len());
-    let mut all = Vec::with_capacity(texts.len());
-    for (id, text) in texts.iter().enumerate() {
-        let text = text.as_deref().unwrap_or_default();
-        let is_unknown = unknown.as_deref() == Some(text);
-        let piece = if bytes && ordinary[id] {
-            undraw.bytes(text).map_err(|character| {
-                let message = format!(
-                    "piece {id} is {text:?}, where {character:?} stands for no byte; expected \
-                     GPT-2's printable characters"
-                );
-                raise("ConfigError", message, &[])
-            })?
-        } else {
-            text.as_bytes().to_vec()
+/// The vocabulary of a model, as all families have it.
+struct Pieces {
+    texts: Vec<Option<String>>,
+    /// The bytes that text is made of; empty where it is not.
+    found: Vec<Vec<u8>>,
+    unknown: Option<u32>,
+    byte_fallback: Option<Box<[u32; 256]>>,
+    decoder: Decoder,
+    /// Pieces are drawn, and so are the words that the model is to see.
+    drawn: bool,
+}
+
+impl Pieces {
+    fn new(
+        options: &Options<'_, '_>,
+        specials: &[u32],
+        apart: &[u32],
+        spaces: Option<Metaspace>,
+    ) -> PyResult<Self> {
+        let texts: Vec<Option<String>> = options.get("pieces")?;
+        let hf_rules: bool = options.get_or("hf_rules", false)?;
+        let drawn: bool = options.get_or("drawn", false)?;
+        let bytes = options.get_or("alphabet", String::new())? == "bytes";
+        let unknown: Option<String> = options.get("unknown")?;
+        let unknown = match unknown {
+            Some(unknown) => texts.iter().position(|text| text.as_ref() == Some(&unknown)),
+            None => None,
         };
-        pieces.push(if ordinary[id] && !is_unknown { piece.clone() } else { Vec::new() });
-        all.push(piece);
+        let byte_fallback = byte_pieces(options, &texts, hf_rules)?;
+        let mut is_found = vec![true; texts.len()];
+        let reserved = byte_fallback.iter().flat_map(|ids| ids.iter().copied());
+        let reserved = reserved.chain(unknown.map(|id| id as u32)).filter(|_| !hf_rules);
+        for id in reserved.chain(apart.iter().copied()) {
+            if let Some(is_found) = is_found.get_mut(id as usize) {
+                *is_found = false;
+            }
+        }
+        let mut is_special = vec![false; texts.len()];
+        for &id in specials.iter().chain(apart) {
+            if let Some(is_special) = is_special.get_mut(id as usize) {
+                *is_special = true;
+            }
+        }
+        let undraw = Undraw::default();
+        let mut all = Vec::with_capacity(texts.len());
+        let mut found = Vec::with_capacity(texts.len());
+        for (id, text) in texts.iter().enumerate() {
+            let text = text.as_deref().unwrap_or_default();
+            let plain = text.as_bytes().to_vec();
+            if !bytes && !drawn {
+                found.push(if is_found[id] { plain.clone() } else { Vec::new() });
+                all.push(plain);
+                continue;
+            }
+            // Special tokens are written as they are, but may be pieces of the model as well.
+            let is_special = is_special[id];
+            let undrawn = if is_found[id] || !is_special { undraw.bytes(text) } else { Err(' ') };
+            match undrawn {
+                Ok(_) if drawn => found.push(if is_found[id] { plain.clone() } else { Vec::new() }),
+                Ok(ref undrawn) if is_found[id] => found.push(undrawn.clone()),
+                Err(character) if is_found[id] && !hf_rules && !drawn => {
+                    let message = format!(
+                        "piece {id} is {text:?}, where {character:?} stands for no byte; expected \
+                         GPT-2's printable characters"
+                    );
+                    return Err(raise("ConfigError", message, &[]));
+                }
+                // No text becomes it.
+                Ok(_) | Err(_) => found.push(Vec::new()),
+            }
+            all.push(undrawn.ok().filter(|_| !is_special).unwrap_or(plain));
+        }
+        let decoder = Decoder::new(
+            Vocab::new(&all),
+            specials,
+            byte_fallback.as_deref(),
+            marker(options)?,
+            spaces,
+        );
+        let unknown = unknown.map(|id| id as u32);
+        Ok(Self { texts, found, unknown, byte_fallback, decoder, drawn })
     }
-    let find = |wanted: &str| texts.iter().position(|text| text.as_deref() == Some(wanted));
-    let byte_fallback = byte_pieces(options, &find)?;
-    for &id in byte_fallback.as_deref().into_iter().flatten() {
-        pieces[id as usize] = Vec::new();
+
+    fn compiled(self, model: Model) -> Compiled {
+        let model = if self.drawn { Model::Drawn(Box::new(model)) } else { model };
+        Compiled { model, decoder: self.decoder, texts: self.texts }
     }
-    let decoder = Decoder::new(
-        Vocab::new(&all),
-        &special_tokens.iter().map(|&(_, id)| id).collect::<Vec<_>>(),
-        byte_fallback.as_deref(),
-        marker.clone(),
-        spaces,
-    );
+}
+
+fn bpe(options: &Options<'_, '_>, mut pieces: Pieces) -> PyResult<Compiled> {
+    let scored = options.get::<String>("type")? == "scored-bpe";
     let bpe = Bpe::new(BpeParts {
-        pieces,
+        pieces: std::mem::take(&mut pieces.found),
         merges: options.get("merges")?,
         scores: if scored { Some(options.get("scores")?) } else { None },
         user_defined: if scored { options.get("user_defined")? } else { Vec::new() },
-        bytes,
+        bytes: options.get::<String>("alphabet")? == "bytes",
         marked: !options.get::<bool>("mark_words")?,
-        marker,
-        byte_fallback,
-        unknown: unknown.as_deref().and_then(find).map(|id| id as u32),
+        marker: marker(options)?,
+        byte_fallback: pieces.byte_fallback.take(),
+        unknown: pieces.unknown,
         fuse_unknown: options.get("fuse_unknown")?,
         strategy: strategy(&options.get::<String>("strategy")?)?,
         whole_word: options.get("whole_word")?,
+        drop_unknown: options.get("drop_unknown")?,
+        word_suffix: options.get("word_suffix")?,
+        hf_rules: options.get("hf_rules")?,
     })
     .map_err(to_py)?;
-    Ok(Compiled { model: Model::Bpe(bpe), decoder, texts })
+    Ok(pieces.compiled(Model::Bpe(bpe)))
 }
 
-fn wordpiece(
-    options: &Options<'_, '_>,
-    special_tokens: &[(String, u32)],
-    spaces: Option<Metaspace>,
-) -> PyResult<Compiled> {
-    let texts: Vec<Option<String>> = options.get("pieces")?;
-    let marker = marker(options)?;
-    let unknown: Option<String> = options.get("unknown")?;
-    let all: Vec<Vec<u8>> =
-        texts.iter().map(|text| text.as_deref().unwrap_or_default().into()).collect();
-    let mut pieces = all.clone();
-    special_tokens.iter().for_each(|&(_, id)| pieces[id as usize] = Vec::new());
-    let unknown = texts.iter().position(|text| text.is_some() && *text == unknown);
-    if let Some(id) = unknown {
-        pieces[id] = Vec::new();
-    }
-    let specials: Vec<u32> = special_tokens.iter().map(|&(_, id)| id).collect();
-    let decoder = Decoder::new(Vocab::new(&all), &specials, None, marker.clone(), spaces);
+fn wordpiece(options: &Options<'_, '_>, mut pieces: Pieces) -> PyResult<Compiled> {
     let model = WordPiece::new(WordPieceParts {
-        pieces,
-        marker,
+        pieces: std::mem::take(&mut pieces.found),
+        marker: marker(options)?,
         marked: !options.get::<bool>("mark_words")?,
-        unknown: unknown.map(|id| id as u32),
+        unknown: pieces.unknown,
         max_chars_per_word: options.get("max_chars_per_word")?,
     });
-    Ok(Compiled { model: Model::WordPiece(model), decoder, texts })
+    Ok(pieces.compiled(Model::WordPiece(model)))
 }
 
-fn unigram(
-    options: &Options<'_, '_>,
-    special_tokens: &[(String, u32)],
-    spaces: Option<Metaspace>,
-) -> PyResult<Compiled> {
-    let texts: Vec<Option<String>> = options.get("pieces")?;
-    let all: Vec<Vec<u8>> =
-        texts.iter().map(|text| text.clone().unwrap_or_default().into_bytes()).collect();
-    let find = |wanted: &str| texts.iter().position(|text| text.as_deref() == Some(wanted));
-    let unknown: Option<String> = options.get("unknown")?;
-    let unknown = unknown.as_deref().and_then(find).map(|id| id as u32);
-    let byte_fallback = byte_pieces(options, &find)?;
-    let special_ids: Vec<u32> = special_tokens.iter().map(|&(_, id)| id).collect();
-    let unused: Vec<u32> = options.get("unused")?;
-    let mut pieces = all.clone();
-    let bytes = byte_fallback.as_deref().into_iter().flatten();
-    for &id in bytes.chain(&special_ids).chain(&unknown).chain(&unused) {
-        if let Some(piece) = pieces.get_mut(id as usize) {
+fn word_level(options: &Options<'_, '_>, mut pieces: Pieces) -> PyResult<Compiled> {
+    let model = WordLevel::new(WordLevelParts {
+        pieces: std::mem::take(&mut pieces.found),
+        byte_fallback: pieces.byte_fallback.take(),
+        unknown: pieces.unknown,
+        fuse_unknown: options.get("fuse_unknown")?,
+    });
+    Ok(pieces.compiled(Model::WordLevel(model)))
+}
+
+fn unigram(options: &Options<'_, '_>, mut pieces: Pieces) -> PyResult<Compiled> {
+    let mut found = std::mem::take(&mut pieces.found);
+    for id in options.get::<Vec<u32>>("unused")? {
+        if let Some(piece) = found.get_mut(id as usize) {
             piece.clear();
         }
     }
-    let decoder = Decoder::new(
-        Vocab::new(&all),
-        &special_ids,
-        byte_fallback.as_deref(),
-        marker(options)?,
-        spaces,
-    );
     let precision = match options.get::<String>("precision")?.as_str() {
         "single" => Precision::Single,
         _ => Precision::Double,
     };
     let model = Unigram::new(UnigramParts {
-        pieces,
+        pieces: found,
         scores: options.get("scores")?,
         user_defined: options.get("user_defined")?,
-        byte_fallback,
-        unknown,
+        byte_fallback: pieces.byte_fallback.take(),
+        unknown: pieces.unknown,
         fuse_unknown: options.get("fuse_unknown")?,
         precision,
+        hf_rules: options.get("hf_rules")?,
     })
     .map_err(to_py)?;
-    Ok(Compiled { model: Model::Unigram(model), decoder, texts })
+    Ok(pieces.compiled(Model::Unigram(model)))
 }
 
-/// The ids of `<0x00>` to `<0xFF>`, where the model falls back to bytes.
+/// The ids of `<0x00>` to `<0xFF>`, where the model falls back to bytes. Only by HF's rules may some of
+/// them be no pieces; their id is [`UNKNOWN`].
 fn byte_pieces(
     options: &Options<'_, '_>,
-    find: &impl Fn(&str) -> Option<usize>,
+    texts: &[Option<String>],
+    some: bool,
 ) -> PyResult<Option<Box<[u32; 256]>>> {
-    if !options.get("byte_fallback")? {
+    if !options.get_or("byte_fallback", false)? {
         return Ok(None);
     }
-    let mut ids = Box::new([0; 256]);
-    for (byte, slot) in ids.iter_mut().enumerate() {
+    let mut ids = Box::new([UNKNOWN; 256]);
+    for (id, text) in texts.iter().enumerate() {
+        let digits = text.as_deref().and_then(|text| text.strip_prefix("<0x")?.strip_suffix('>'));
+        let byte = digits.filter(|digits| digits.len() == 2);
+        if let Some(byte) = byte.and_then(|digits| u8::from_str_radix(digits, 16).ok())
+            && text.as_deref() == Some(&format!("<0x{byte:02X}>"))
+        {
+            ids[usize::from(byte)] = id as u32;
+        }
+    }
+    if let Some(byte) = ids.iter().position(|&id| id == UNKNOWN).filter(|_| !some) {
         let name = format!("<0x{byte:02X}>");
-        let id = find(&name).ok_or_else(|| {
-            raise("ConfigError", format!("byte fallback needs the piece {name:?}"), &[])
-        })?;
-        *slot = id as u32;
+        return Err(raise("ConfigError", format!("byte fallback needs the piece {name:?}"), &[]));
     }
     Ok(Some(ids))
 }
@@ -203,6 +238,14 @@ impl<'py> Options<'_, 'py> {
             .get_item(name)?
             .ok_or_else(|| raise("ConfigError", format!("option {name:?} is missing"), &[]))?;
         value.extract().map_err(Into::into)
+    }
+
+    /// The same, for options that not all families have.
+    fn get_or<T>(&self, name: &str, missing: T) -> PyResult<T>
+    where
+        T: for<'a> FromPyObject<'a, 'py, Error: Into<PyErr>>,
+    {
+        if self.0.contains(name)? { self.get(name) } else { Ok(missing) }
     }
 }
 

@@ -3,10 +3,12 @@
 use jogak::normalize::{
     Charsmap, Form, Jamo, Normalizer, Place, Rule, RuleSet, compile, parse_rules,
 };
+use jogak::prepare::Prepare;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
 use crate::errors::{raise, to_py};
+use crate::schemes::parse_pretokenizer;
 
 /// `[{"type": "lowercase"}, ...]` -> rules.
 pub(crate) fn parse_normalizer(stages: &Bound<'_, PyAny>) -> PyResult<Vec<Rule>> {
@@ -43,11 +45,17 @@ fn parse_stage(stage: &Bound<'_, PyDict>) -> PyResult<Rule> {
         }
         "rules" => Rule::RuleSet(rule_set(&text("name")?)?),
         "charsmap" => {
-            Rule::Charsmap { bytes: option("data")?.extract()?, keep: option("keep")?.extract()? }
+            Rule::Charsmap {
+                bytes: option("data")?.extract()?,
+                keep: option("keep")?.extract()?,
+                graphemes: flag("graphemes")?,
+            }
         }
         "lowercase" => Rule::Lowercase,
         "casefold" => Rule::Casefold,
         "strip_marks" => Rule::StripMarks,
+        "draw_bytes" => Rule::DrawBytes,
+        "hf_nmt" => Rule::HfNmt,
         "collapse_spaces" => Rule::CollapseSpaces,
         "prepend" => Rule::Prepend(text("text")?),
         "replace" => Rule::Replace {
@@ -94,19 +102,48 @@ pub(crate) fn normalize(
     let rules = parse_normalizer(normalizer)?;
     py.detach(|| {
         let (new, origins) = Normalizer::new(&rules)?.aligned(text, Place::WHOLE)?;
-        // Bytes of the original -> characters of it.
-        let mut number = vec![0; text.len() + 1];
-        let mut count = 0;
-        for (at, slot) in number.iter_mut().enumerate() {
-            *slot = count;
-            count += usize::from(text.is_char_boundary(at));
-        }
+        let number = characters(text);
         // A border within a character cannot be: every stage keeps or writes whole ones.
         let spans = new.char_indices().map(|(at, c)| {
             let (start, end) = origins.span(at, at + c.len_utf8());
             (number[start], number[end])
         });
         Ok((new.clone(), spans.collect()))
+    })
+    .map_err(to_py)
+}
+
+/// For every byte of a text, the number of the character that it begins.
+fn characters(text: &str) -> Vec<usize> {
+    let mut count = 0;
+    (0..=text.len())
+        .map(|at| {
+            let number = count;
+            count += usize::from(text.is_char_boundary(at));
+            number
+        })
+        .collect()
+}
+
+/// The words of `text` as a model sees them, each with the characters of the original: (start, end).
+#[pyfunction]
+pub(crate) fn pretokenize(
+    py: Python<'_>,
+    text: &str,
+    pretokenizer: &Bound<'_, PyAny>,
+    normalizer: &Bound<'_, PyAny>,
+) -> PyResult<Vec<(String, (usize, usize))>> {
+    let (rules, schemes) = (parse_normalizer(normalizer)?, parse_pretokenizer(pretokenizer)?);
+    py.detach(|| {
+        let prepare = Prepare::new(&rules, &schemes)?;
+        let aligned = prepare.aligned(text, Place::WHOLE)?;
+        let (ready, number) = (aligned.prepared(), characters(text));
+        let mut words = Vec::new();
+        prepare.for_each(ready, |start, end| {
+            let span = aligned.origins.span(start, end);
+            words.push((ready.text[start..end].to_owned(), (number[span.0], number[span.1])));
+        })?;
+        Ok(words)
     })
     .map_err(to_py)
 }

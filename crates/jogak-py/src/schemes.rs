@@ -20,39 +20,55 @@ fn parse_stage(stage: &Bound<'_, PyDict>) -> PyResult<Scheme> {
     let unknown = |name: &str, value: &str| {
         raise("ConfigError", format!("pre-tokenizer {stage}: {name} {value:?} is not known"), &[])
     };
-    let kind: String = option("type")?.extract()?;
+    let flag = |name: &str| option(name)?.extract::<bool>();
+    let text = |name: &str| option(name)?.extract::<String>();
+    let matches = || {
+        Ok(match text("matches")?.as_str() {
+            "isolated" => Matches::Isolated,
+            "removed" => Matches::Removed,
+            "only" => Matches::Only,
+            "merged_with_previous" => Matches::MergedWithPrevious,
+            "merged_with_next" => Matches::MergedWithNext,
+            "contiguous" => Matches::Contiguous,
+            other => return Err(unknown("matches", other)),
+        })
+    };
+    let kind = text("type")?;
     Ok(match kind.as_str() {
-        "none" => Scheme::None,
-        "whitespace" => Scheme::Whitespace,
-        "gpt2" => Scheme::Gpt2,
-        "cl100k" => Scheme::Cl100k,
-        "o200k" => Scheme::O200k,
-        "bert" => Scheme::Bert,
         "metaspace" => Scheme::Metaspace(Metaspace {
-            dummy: match option("prepend")?.extract::<String>()?.as_str() {
+            dummy: match text("prepend")?.as_str() {
                 "always" => Dummy::Always,
                 "first" => Dummy::First,
+                "start" => Dummy::Start,
                 "never" => Dummy::Never,
                 other => return Err(unknown("prepend", other)),
             },
-            only_missing: option("only_missing")?.extract()?,
-            suffix: option("suffix")?.extract()?,
-            escape: option("escape")?.extract()?,
-            split: option("split")?.extract()?,
+            only_missing: flag("only_missing")?,
+            suffix: flag("suffix")?,
+            escape: flag("escape")?,
+            split: flag("split")?,
+            mark: option("mark")?.extract()?,
         }),
-        "punctuation" => Scheme::Punctuation,
-        "script" => Scheme::Script,
-        "digits" => Scheme::Digits { group: option("group")?.extract()? },
-        "regex" => {
-            let matches: String = option("matches")?.extract()?;
-            let matches = match matches.as_str() {
-                "isolated" => Matches::Isolated,
-                "removed" => Matches::Removed,
-                "only" => Matches::Only,
-                other => return Err(unknown("matches", other)),
-            };
-            Scheme::Regex { pattern: option("pattern")?.extract()?, matches }
-        }
-        other => return Err(unknown("type", other)),
+        "punctuation" if stage.contains("matches")? => Scheme::Punctuation {
+            matches: matches()?,
+            unicode_8: text("version")? == "8.0",
+        },
+        "digits" => Scheme::Digits {
+            group: option("group")?.extract::<Option<u8>>()?.unwrap_or(0),
+            unicode_17: text("version")? == "17.0",
+        },
+        "fixed" => Scheme::Fixed { length: option("length")?.extract()? },
+        "prefix_space" => Scheme::PrefixSpace,
+        "draw_bytes" => Scheme::DrawBytes,
+        "regex" => Scheme::Regex {
+            pattern: text("pattern")?,
+            matches: matches()?,
+            invert: flag("invert")?,
+            literal: !flag("regex")?,
+        },
+        named => match Scheme::from_name(named) {
+            Some(scheme) => scheme,
+            None => return Err(unknown("type", named)),
+        },
     })
 }

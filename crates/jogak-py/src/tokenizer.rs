@@ -1,15 +1,18 @@
 //! The compiled tokenizer, for Python.
 
+use jogak::decode::{Decoder, Stream};
 use jogak::model::Bpe;
 use jogak::pipeline::{CACHE_LIMIT, Request, Tokenizer};
 use jogak::prepare::{Prepare, SpecialPolicy, Specials};
 use jogak::symbols::UNKNOWN;
 use jogak::trace::WordRecord;
+use jogak::vocab::Vocab;
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
+use crate::decoders::{PyStream, batch_of, ids_of, parse_rules};
 use crate::errors::{raise, to_py};
 use crate::models::{Compiled, Options, compile, strategy};
 use crate::normalizers::parse_normalizer;
@@ -18,27 +21,38 @@ use crate::schemes::parse_pretokenizer;
 /// A tokenizer, compiled from the plain data of a Spec.
 #[pyclass(frozen, name = "Tokenizer", module = "jogak._core")]
 pub(crate) struct PyTokenizer {
-    core: Tokenizer,
+    pub(crate) core: Tokenizer,
     /// The text of every id.
-    texts: Vec<Option<String>>,
+    pub(crate) texts: Vec<Option<String>>,
 }
 
 #[pymethods]
 impl PyTokenizer {
-    /// `model` is a model's `to_core()`; `pretokenizer` and `normalizer` are lists of dicts.
+    /// `model` is a model's `to_core()`; `pretokenizer`, `normalizer` and `decoder` are lists of dicts;
+    /// `apart` are the ids of pieces that text is not made of, those of special tokens if it is None.
     #[new]
+    #[pyo3(signature = (model, pretokenizer, special_tokens, normalizer, decoder=None, apart=None))]
     fn new(
         model: &Bound<'_, PyDict>,
         pretokenizer: &Bound<'_, PyAny>,
         special_tokens: Vec<(String, u32)>,
         normalizer: &Bound<'_, PyAny>,
+        decoder: Option<Vec<Bound<'_, PyDict>>>,
+        apart: Option<Vec<u32>>,
     ) -> PyResult<Self> {
         let prepare =
             Prepare::new(&parse_normalizer(normalizer)?, &parse_pretokenizer(pretokenizer)?)
                 .map_err(to_py)?;
-        let Compiled { model, decoder, texts } =
-            compile(&Options(model), &special_tokens, prepare.metaspace())?;
-        let decoder = decoder.behind(prepare.normalizer().clone());
+        let ids: Vec<u32> = special_tokens.iter().map(|&(_, id)| id).collect();
+        let Compiled { model, decoder: native, texts } =
+            compile(&Options(model), &ids, apart.as_ref().unwrap_or(&ids), prepare.metaspace())?;
+        let decoder = match decoder {
+            None => native.behind(prepare.normalizer().clone()),
+            Some(stages) => {
+                let pieces = texts.iter().map(|text| text.as_deref().unwrap_or_default());
+                Decoder::chain(Vocab::new(pieces), &ids, &parse_rules(&stages)?).map_err(to_py)?
+            }
+        };
         let specials = Specials::new(&special_tokens).map_err(to_py)?;
         let core = Tokenizer::new(prepare, specials, model, decoder, CACHE_LIMIT);
         Ok(Self { core, texts })
@@ -100,7 +114,7 @@ impl PyTokenizer {
         let pieces = py.detach(|| self.core.pieces(text, &request)).map_err(to_py)?;
         let name = |(id, start, end): (u32, usize, usize)| {
             let known = self.texts.get(id as usize).cloned().flatten();
-            known.unwrap_or_else(|| text[start..end].to_owned())
+            known.unwrap_or_else(|| text.get(start..end).unwrap_or("\u{FFFD}").to_owned())
         };
         Ok(pieces.into_iter().map(name).collect())
     }
@@ -118,11 +132,7 @@ impl PyTokenizer {
         draw: Option<Draw>,
     ) -> PyResult<(Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>)> {
         let request = request(special, strategy, draw)?;
-        let texts: Vec<PyBackedStr> = texts
-            .into_iter()
-            .enumerate()
-            .map(|(index, text)| PyBackedStr::try_from(text).map_err(|_| no_utf8(Some(index))))
-            .collect::<PyResult<_>>()?;
+        let texts = backed(texts)?;
         let batch = py
             .detach(|| self.core.encode_batch(&texts, &request, threads))
             .map_err(|(index, error)| in_text(index, to_py(error)))?;
@@ -130,23 +140,49 @@ impl PyTokenizer {
     }
 
     /// The bytes that ids stand for.
-    fn decode<'py>(
+    fn decode_bytes<'py>(
         &self,
         py: Python<'py>,
         ids: &Bound<'py, PyAny>,
         skip_special: bool,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let array = ids.extract::<PyReadonlyArray1<'py, u32>>();
-        let ids = match &array {
-            Ok(array) => array.as_array().to_vec(), // any strides
-            Err(_) => ids.extract::<Vec<u32>>().map_err(|_| {
-                let message =
-                    "ids must be whole numbers from 0 to 4294967295, in a list or an array";
-                raise("DecodeError", message.into(), &[])
-            })?,
-        };
+        let ids = ids_of(ids)?;
         let bytes = py.detach(|| self.core.decoder().bytes(&ids, skip_special)).map_err(to_py)?;
         Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// The text that ids stand for.
+    fn decode(
+        &self,
+        py: Python<'_>,
+        ids: &Bound<'_, PyAny>,
+        skip_special: bool,
+    ) -> PyResult<String> {
+        let ids = ids_of(ids)?;
+        let run = || self.core.decoder().text(&ids, skip_special);
+        // Letting go of the interpreter costs more than a few ids.
+        if ids.len() < 1024 { run() } else { py.detach(run) }.map_err(to_py)
+    }
+
+    /// The texts of many lists of ids; with offsets, they stand in one array.
+    #[pyo3(signature = (ids, offsets, skip_special, threads))]
+    fn decode_batch(
+        &self,
+        py: Python<'_>,
+        ids: &Bound<'_, PyAny>,
+        offsets: Option<PyReadonlyArray1<'_, i64>>,
+        skip_special: bool,
+        threads: usize,
+    ) -> PyResult<Vec<String>> {
+        let (ids, ranges) = batch_of(ids, offsets)?;
+        py.detach(|| self.core.decoder().batch(&ids, &ranges, skip_special, threads))
+            .map_err(|(index, error)| in_list(index, to_py(error)))
+    }
+
+    /// A stream that takes ids and gives text.
+    fn stream(slf: Bound<'_, Self>, skip_special: bool) -> PyStream {
+        let stream = Stream::new(slf.get().core.decoder(), skip_special);
+        PyStream::new(slf.unbind(), stream)
     }
 
     /// All merges as pairs of ids, best first.
@@ -216,6 +252,11 @@ impl PyTokenizer {
 }
 
 impl PyTokenizer {
+    /// The tokenizer of the core.
+    pub(crate) fn core(&self) -> &Tokenizer {
+        &self.core
+    }
+
     fn ids(
         &self,
         py: Python<'_>,
@@ -300,13 +341,26 @@ impl PyTokenizer {
     }
 }
 
+/// Texts that can be read without the interpreter.
+pub(crate) fn backed(texts: Vec<Bound<'_, PyString>>) -> PyResult<Vec<PyBackedStr>> {
+    texts
+        .into_iter()
+        .enumerate()
+        .map(|(index, text)| PyBackedStr::try_from(text).map_err(|_| no_utf8(Some(index))))
+        .collect()
+}
+
 /// A way to cut a text: its score and its ids.
 type ScoredIds = (f64, Vec<u32>);
 
 /// What is drawn at random, `"dropout"` or `"alpha"`; the number that belongs to it; the seed.
-type Draw = (String, f64, u64);
+pub(crate) type Draw = (String, f64, u64);
 
-fn request(special: &str, strategy_name: Option<&str>, draw: Option<Draw>) -> PyResult<Request> {
+pub(crate) fn request(
+    special: &str,
+    strategy_name: Option<&str>,
+    draw: Option<Draw>,
+) -> PyResult<Request> {
     let specials = match special {
         "text" => SpecialPolicy::Text,
         "parse" => SpecialPolicy::Parse,
@@ -330,7 +384,7 @@ fn request(special: &str, strategy_name: Option<&str>, draw: Option<Draw>) -> Py
     Ok(request)
 }
 
-fn no_utf8(index: Option<usize>) -> PyErr {
+pub(crate) fn no_utf8(index: Option<usize>) -> PyErr {
     let which = index.map_or("the text".to_owned(), |index| format!("text {index}"));
     let message = format!(
         "{which} has a surrogate code point (U+D800 to U+DFFF), which is no character; take it out, \
@@ -340,10 +394,19 @@ fn no_utf8(index: Option<usize>) -> PyErr {
 }
 
 /// The error, saying which text of a batch it is about.
-fn in_text(index: usize, error: PyErr) -> PyErr {
+pub(crate) fn in_text(index: usize, error: PyErr) -> PyErr {
+    in_batch("text", index, error)
+}
+
+/// The error, saying which list of ids it is about.
+fn in_list(index: usize, error: PyErr) -> PyErr {
+    in_batch("list", index, error)
+}
+
+fn in_batch(what: &str, index: usize, error: PyErr) -> PyErr {
     Python::attach(|py| {
         let value = error.value(py);
-        let told = format!("text {index} of the batch: {value}");
+        let told = format!("{what} {index} of the batch: {value}");
         value.setattr("args", (told,)).map_or_else(|failure| failure, |()| error)
     })
 }

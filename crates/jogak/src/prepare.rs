@@ -2,19 +2,35 @@
 //!
 //! Rule: the only path for real text. If training and encoding ever cut differently, the fault is here.
 
+mod steps;
+
 use aho_corasick::{AhoCorasick, MatchKind};
 
 use crate::count::Words;
 use crate::error::{Error, Result};
 use crate::normalize::{Aligned, Buffers, Normalizer, Origins, Place, Rule, metaspace};
-use crate::pretokenize::{Metaspace, Pretokenizer, Scheme};
+use crate::pretokenize::{Dummy, Metaspace, Pretokenizer, Scheme};
+use steps::Step;
 
 /// Normalizes and pre-tokenizes.
 #[derive(Debug, Clone)]
 pub struct Prepare {
     normalizer: Normalizer,
-    metaspace: Option<Metaspace>,
+    /// How spaces are written, anywhere in the sequence.
+    spaces: Option<Metaspace>,
+    front: Front,
+    /// What cuts behind the last rewriting.
     pretokenizer: Pretokenizer,
+}
+
+/// What rewrites the text before it is cut for the last time.
+#[derive(Debug, Clone)]
+enum Front {
+    Nothing,
+    /// The spaces of the whole text.
+    Spaces(Metaspace),
+    /// Its words, in turn with cutting. Some step asks where words begin in the original, or none does.
+    Steps(Vec<Step>, bool),
 }
 
 /// Room for a text on its way to the pre-tokenizer, to be used again.
@@ -22,23 +38,67 @@ pub struct Prepare {
 pub struct Scratch {
     normalized: Buffers,
     spaced: String,
+    /// The other of two texts, where words are rewritten several times.
+    spare: String,
+    parts: Vec<(usize, usize)>,
+}
+
+/// A text as the pre-tokenizer is to see it.
+#[derive(Debug, Clone, Copy)]
+pub struct Prepared<'a> {
+    /// The text.
+    pub text: &'a str,
+    /// Its parts, which are cut each by itself; None for the whole.
+    parts: Option<&'a [(usize, usize)]>,
+}
+
+/// A [`Prepared`] text that is kept, with the bytes of the original that each of its bytes stands for.
+#[derive(Debug, Clone)]
+pub struct AlignedText {
+    text: String,
+    parts: Option<Vec<(usize, usize)>>,
+    /// Where the text came from.
+    pub origins: Origins,
+}
+
+impl AlignedText {
+    /// The text, to be cut.
+    pub fn prepared(&self) -> Prepared<'_> {
+        Prepared { text: &self.text, parts: self.parts.as_deref() }
+    }
 }
 
 impl Prepare {
-    /// Compiles rules of normalization and a sequence of schemes. [`Scheme::Metaspace`] at its beginning
-    /// also rewrites spaces, behind the rules.
+    /// Compiles rules of normalization and a sequence of schemes, some of which rewrite the words that
+    /// they are given ([`Scheme::rewrites`]).
     ///
     /// # Errors
     /// As [`Normalizer::new`] and [`Pretokenizer::new`].
     pub fn new(rules: &[Rule], schemes: &[Scheme]) -> Result<Self> {
-        Ok(Self {
-            normalizer: Normalizer::new(rules)?,
-            metaspace: match schemes.first() {
-                Some(&Scheme::Metaspace(spaces)) => Some(spaces),
-                _ => None,
-            },
-            pretokenizer: Pretokenizer::new(schemes)?,
-        })
+        let normalizer = Normalizer::new(rules)?;
+        let spaces = schemes.iter().find_map(|scheme| match scheme {
+            &Scheme::Metaspace(spaces) => Some(spaces),
+            _ => None,
+        });
+        let rewriting = schemes.iter().filter(|scheme| scheme.rewrites()).count();
+        let (front, pretokenizer) = match schemes.first() {
+            _ if rewriting == 0 => (Front::Nothing, Pretokenizer::new(schemes)?),
+            // Nothing moves the beginning of the text, if there are no rules.
+            Some(&Scheme::Metaspace(spaces))
+                if rewriting == 1 && (spaces.dummy != Dummy::Start || normalizer.is_empty()) =>
+            {
+                (Front::Spaces(spaces), Pretokenizer::new(schemes)?)
+            }
+            _ => {
+                let (steps, pretokenizer) = steps::compile(schemes)?;
+                let asks = steps.iter().enumerate().any(|(number, step)| {
+                    let moved = number > 1 || !normalizer.is_empty();
+                    moved && matches!(step, Step::Rewrite(rewriter) if rewriter.asks_for_origin())
+                });
+                (Front::Steps(steps, asks), pretokenizer)
+            }
+        };
+        Ok(Self { normalizer, spaces, front, pretokenizer })
     }
 
     /// The normalizer.
@@ -46,58 +106,126 @@ impl Prepare {
         &self.normalizer
     }
 
-    /// The pre-tokenizer, which cuts what [`Prepare::text`] returns.
-    #[inline]
-    pub fn pretokenizer(&self) -> &Pretokenizer {
-        &self.pretokenizer
-    }
-
     /// How spaces are written into the words, if they are.
     pub fn metaspace(&self) -> Option<Metaspace> {
-        self.metaspace
+        self.spaces
     }
 
     /// The text as the pre-tokenizer is to see it: `text` itself, or rewritten in `scratch`.
     ///
     /// # Errors
-    /// As [`Normalizer::text`].
+    /// As [`Normalizer::text`] and [`Pretokenizer::for_each`].
     #[inline]
     pub fn text<'a>(
         &self,
         text: &'a str,
         place: Place,
         scratch: &'a mut Scratch,
-    ) -> Result<&'a str> {
+    ) -> Result<Prepared<'a>> {
+        let original = text;
+        let Scratch { normalized, spaced, spare, parts } = scratch;
         let text = if self.normalizer.is_empty() {
             text
         } else {
-            self.normalizer.text(text, place, &mut scratch.normalized)?
+            self.normalizer.text(text, place, normalized)?
         };
-        match self.metaspace {
-            Some(spaces) if metaspace::changes(spaces, text, place) => {
-                scratch.spaced.clear();
-                metaspace::run(spaces, text, place, &mut scratch.spaced);
-                Ok(&scratch.spaced)
+        match &self.front {
+            &Front::Spaces(spaces) if metaspace::changes(spaces, text, place) => {
+                spaced.clear();
+                metaspace::run(spaces, text, place, spaced);
+                Ok(Prepared { text: spaced, parts: None })
             }
-            _ => Ok(text),
+            Front::Steps(steps, asks) => {
+                if *asks {
+                    let aligned = self.aligned(original, place)?;
+                    *spaced = aligned.text;
+                    *parts = aligned.parts.unwrap_or_default();
+                } else {
+                    run_steps(steps, text, place, parts, spaced, spare)?;
+                }
+                Ok(Prepared { text: spaced, parts: Some(parts) })
+            }
+            _ => Ok(Prepared { text, parts: None }),
         }
     }
 
-    /// The same text, with the bytes that each of its bytes stands for.
+    /// Calls `word` with the byte range of every word of a text that was made ready here.
     ///
     /// # Errors
-    /// As [`Normalizer::text`].
-    pub fn aligned(&self, text: &str, place: Place) -> Result<(String, Origins)> {
-        let (text, origins) = self.normalizer.aligned(text, place)?;
-        match self.metaspace {
-            Some(spaces) if metaspace::changes(spaces, &text, place) => {
-                let mut out = Aligned::default();
-                metaspace::run(spaces, &text, place, &mut out);
-                Ok(origins.then(out))
-            }
-            _ => Ok((text, origins)),
+    /// As [`Pretokenizer::for_each`].
+    #[inline]
+    pub fn for_each(
+        &self,
+        prepared: Prepared<'_>,
+        mut word: impl FnMut(usize, usize),
+    ) -> Result<()> {
+        match prepared.parts {
+            None => self.pretokenizer.for_each(prepared.text, word),
+            Some(parts) => self.pretokenizer.for_each_part(prepared.text, parts, &mut word),
         }
     }
+
+    /// The same text as [`Prepare::text`] gives, with the bytes that each of its bytes stands for.
+    ///
+    /// # Errors
+    /// As [`Prepare::text`].
+    pub fn aligned(&self, text: &str, place: Place) -> Result<AlignedText> {
+        let (mut text, mut origins) = self.normalizer.aligned(text, place)?;
+        match &self.front {
+            &Front::Spaces(spaces) if metaspace::changes(spaces, &text, place) => {
+                let mut out = Aligned::default();
+                metaspace::run(spaces, &text, place, &mut out);
+                let (text, origins) = origins.then(out);
+                Ok(AlignedText { text, parts: None, origins })
+            }
+            Front::Steps(steps, _) => {
+                let mut parts = vec![(0, text.len())];
+                for step in steps {
+                    match step {
+                        Step::Cut(cutter) => steps::cut(cutter, &text, &mut parts)?,
+                        Step::Rewrite(rewriter) => {
+                            let mut out = Aligned::default();
+                            let origin = |at| origins.span(at, at).0;
+                            rewriter.run(&text, &mut parts, place, origin, &mut out);
+                            (text, origins) = origins.then(out);
+                        }
+                    }
+                }
+                Ok(AlignedText { text, parts: Some(parts), origins })
+            }
+            _ => Ok(AlignedText { text, parts: None, origins }),
+        }
+    }
+}
+
+/// Takes the steps; the text is then in `out`, and `parts` are its parts. No step may ask for origins
+/// that are not those of `text`.
+fn run_steps(
+    steps: &[Step],
+    text: &str,
+    place: Place,
+    parts: &mut Vec<(usize, usize)>,
+    out: &mut String,
+    spare: &mut String,
+) -> Result<()> {
+    parts.clear();
+    parts.push((0, text.len()));
+    let mut rewritten = false;
+    for step in steps {
+        match step {
+            Step::Cut(cutter) => {
+                steps::cut(cutter, if rewritten { out.as_str() } else { text }, parts)?;
+            }
+            Step::Rewrite(rewriter) => {
+                std::mem::swap(out, spare);
+                out.clear();
+                let from = if rewritten { spare.as_str() } else { text };
+                rewriter.run(from, parts, place, |at| at, out);
+                rewritten = true;
+            }
+        }
+    }
+    Ok(())
 }
 
 impl Words for Prepare {
@@ -110,8 +238,8 @@ impl Words for Prepare {
         scratch: &mut Scratch,
         word: &mut impl FnMut(&str),
     ) -> Result<()> {
-        let text = self.text(document, Place::WHOLE, scratch)?;
-        self.pretokenizer.for_each(text, |start, end| word(&text[start..end]))
+        let prepared = self.text(document, Place::WHOLE, scratch)?;
+        self.for_each(prepared, |start, end| word(&prepared.text[start..end]))
     }
 }
 

@@ -84,6 +84,10 @@ pub struct CharSymbols {
     marked: FxHashMap<char, u32>,
     /// The id of the marker as a symbol of its own, or [`UNKNOWN`].
     own: u32,
+    /// A text glued to the last character too (HF's `end_of_word_suffix` beside a prefix), and the last
+    /// characters with it: as they are, and with the marker.
+    end: String,
+    ended: [FxHashMap<char, u32>; 2],
 }
 
 /// One symbol of a word: its id, and the bytes of the word that it stands for.
@@ -108,6 +112,17 @@ impl Symbols {
     pub fn chars(
         marker: Marker,
         characters: impl Iterator<Item = char>,
+        id_of: impl FnMut(&str) -> Option<u32>,
+    ) -> Self {
+        Self::chars_with_end(marker, String::new(), characters, id_of)
+    }
+
+    /// The same, with a text `end` that is glued to the last character of a word, whatever the marker
+    /// does to it; empty for none.
+    pub fn chars_with_end(
+        marker: Marker,
+        end: String,
+        characters: impl Iterator<Item = char>,
         mut id_of: impl FnMut(&str) -> Option<u32>,
     ) -> Self {
         let mut symbols = CharSymbols {
@@ -115,6 +130,8 @@ impl Symbols {
             plain: FxHashMap::default(),
             marked: FxHashMap::default(),
             own: UNKNOWN,
+            end,
+            ended: Default::default(),
             marker,
         };
         let mut text = String::new();
@@ -133,11 +150,31 @@ impl Symbols {
             {
                 symbols.marked.insert(character, id);
             }
+            if symbols.end.is_empty() {
+                continue;
+            }
+            for (form, ids) in [Form::Plain, Form::Marked].into_iter().zip(&mut symbols.ended) {
+                if symbols.marker.write(character, form, &mut text) {
+                    text.push_str(&symbols.end);
+                    if let Some(id) = id_of(&text) {
+                        ids.insert(character, id);
+                    }
+                }
+            }
         }
         if let Some(own) = symbols.marker.own() {
             symbols.own = id_of(own).unwrap_or(UNKNOWN);
         }
         Symbols::Chars(symbols)
+    }
+
+    /// The id of a sign, or [`UNKNOWN`]; where symbols are bytes, none is one.
+    pub fn id(&self, sign: Sign) -> u32 {
+        match (self, sign) {
+            (Symbols::Bytes { .. }, _) => UNKNOWN,
+            (Symbols::Chars(chars), Sign::Character(character, form)) => chars.id(character, form),
+            (Symbols::Chars(chars), Sign::Own) => chars.own,
+        }
     }
 
     /// Calls `emit` for every symbol of `word`, left to right. Cost: linear in the word.
@@ -166,24 +203,50 @@ impl CharSymbols {
 
     #[inline]
     fn for_each(&self, word: &str, mut emit: impl FnMut(Symbol)) {
-        if matches!(self.marker, Marker::Prefix { .. }) && !word.is_empty() {
-            emit(Symbol { id: self.own, start: 0, end: 0 });
+        self.marker.for_each(word, |sign, start, end| {
+            let id = match sign {
+                Sign::Character(character, form) if end == word.len() && !self.end.is_empty() => {
+                    let ids = &self.ended[usize::from(form == Form::Marked)];
+                    ids.get(&character).copied().unwrap_or(UNKNOWN)
+                }
+                Sign::Character(character, form) => self.id(character, form),
+                Sign::Own => self.own,
+            };
+            emit(Symbol { id, start, end });
+        });
+    }
+}
+
+/// What a word is made of, before it is known which of it are symbols.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Sign {
+    /// A character.
+    Character(char, Form),
+    /// The marker where it is a symbol of its own.
+    Own,
+}
+
+impl Marker {
+    /// Calls `emit(sign, start, end)` for every sign of `word`, left to right, with the bytes that it
+    /// stands for.
+    #[inline]
+    pub fn for_each(&self, word: &str, mut emit: impl FnMut(Sign, usize, usize)) {
+        if matches!(self, Marker::Prefix { .. }) && !word.is_empty() {
+            emit(Sign::Own, 0, 0);
         }
         let mut rest = word.chars();
         let mut start = 0;
         while let Some(character) = rest.next() {
             let end = word.len() - rest.as_str().len();
-            let form = self.marker.form(start == 0, end == word.len());
-            emit(Symbol { id: self.id(character, form), start, end });
+            let form = self.form(start == 0, end == word.len());
+            emit(Sign::Character(character, form), start, end);
             start = end;
         }
-        if matches!(self.marker, Marker::Suffix { joined: false, .. }) && !word.is_empty() {
-            emit(Symbol { id: self.own, start, end: start });
+        if matches!(self, Marker::Suffix { joined: false, .. }) && !word.is_empty() {
+            emit(Sign::Own, start, start);
         }
     }
-}
 
-impl Marker {
     /// The form of a character that is the first or the last of its word, or neither.
     #[inline]
     pub fn form(&self, first: bool, last: bool) -> Form {
@@ -274,8 +337,16 @@ fn printable() -> [char; 256] {
 /// assert_eq!(jogak::symbols::draw(" 밥".as_bytes()), "Ġë°¥");
 /// ```
 pub fn draw(bytes: &[u8]) -> String {
-    let characters = printable();
-    bytes.iter().map(|&byte| characters[usize::from(byte)]).collect()
+    let mut drawn = String::with_capacity(2 * bytes.len());
+    draw_into(bytes, &mut drawn);
+    drawn
+}
+
+/// The same, behind what `drawn` has.
+pub fn draw_into(bytes: &[u8], drawn: &mut String) {
+    static CHARACTERS: std::sync::OnceLock<[char; 256]> = std::sync::OnceLock::new();
+    let characters = CHARACTERS.get_or_init(printable);
+    drawn.extend(bytes.iter().map(|&byte| characters[usize::from(byte)]));
 }
 
 /// The bytes of texts that were drawn by [`draw`].

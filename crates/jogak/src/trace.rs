@@ -171,10 +171,28 @@ impl Tokenizer {
             };
             let mut spans = Spans::default();
             self.model().word(word, &mut way, &mut scratch, &mut spans, &mut Silent)?;
-            pieces.extend(spans.0.iter().map(|&piece| with_origin(piece, span)));
+            let mut found = spans.0.iter().map(|&piece| with_origin(piece, span)).collect();
+            self.fuse_words(&mut found, pieces.last_mut());
+            pieces.append(&mut found);
             Ok(())
         })?;
         Ok(pieces)
+    }
+
+    /// A run of unknown words has one piece, where the model says so: that of its first word.
+    fn fuse_words(
+        &self,
+        found: &mut Vec<(u32, usize, usize)>,
+        last: Option<&mut (u32, usize, usize)>,
+    ) {
+        if let (Some(unknown), Some(last), Some(&(id, _, end))) =
+            (self.model().fuses_words(), last, found.first())
+            && unknown == id
+            && unknown == last.0
+        {
+            last.2 = end;
+            found.remove(0);
+        }
     }
 
     /// Encodes `text` as [`Tokenizer::encode`] does and tells what happened. Cost: quadratic in the
@@ -206,10 +224,12 @@ impl Tokenizer {
             let mut recorder = Recorder::default();
             let mut spans = Spans::default();
             self.model().word(word, &mut way, &mut scratch, &mut spans, &mut recorder)?;
-            recorder.record.text = word.to_owned();
+            recorder.record.text = self.model().seen(word).into_owned();
             recorder.record.span = span(0, word.len());
             recorder.record.pieces =
                 spans.0.iter().map(|&piece| with_origin(piece, span)).collect();
+            let last = words.last_mut().and_then(|word: &mut WordRecord| word.pieces.last_mut());
+            self.fuse_words(&mut recorder.record.pieces, last);
             words.push(recorder.record);
             Ok(())
         })?;
@@ -250,15 +270,16 @@ impl Tokenizer {
                 Part::Special(id, start, end) => return each(WordPart::Special(id, start, end)),
                 Part::Text(part, place, base) => ((part, place), base),
             };
-            let (prepared, origins) = self.prepare().aligned(part.0, part.1)?;
+            let aligned = self.prepare().aligned(part.0, part.1)?;
+            let (ready, origins) = (aligned.prepared(), &aligned.origins);
             let mut result = Ok(());
-            self.prepare().pretokenizer().for_each(&prepared, |start, end| {
+            self.prepare().for_each(ready, |start, end| {
                 if result.is_ok() {
                     let span = |from: usize, to: usize| {
                         let (from, to) = origins.span(start + from, start + to);
                         (base + from, base + to)
                     };
-                    result = each(WordPart::Word(&prepared[start..end], &span));
+                    result = each(WordPart::Word(&ready.text[start..end], &span));
                 }
             })?;
             result

@@ -33,7 +33,7 @@ fn config(ties: Ties) -> BpeConfig {
 
 fn train(words: &[(String, u64)], config: &BpeConfig) -> BpeTrained {
     let words = words.iter().map(|(word, count)| (word.as_str(), *count));
-    Corpus::new(words, config, &mut Silent).unwrap().train(config, &mut Silent).unwrap()
+    Corpus::new(&[words], config, &mut Silent).unwrap().train(config, &mut Silent).unwrap()
 }
 
 /// (left text, right text, count) of every merge, the textbook way, without markers.
@@ -169,7 +169,8 @@ fn what_is_said_of_a_merge_is_so() {
         let mut bookkeeper =
             Bookkeeper { live: silent.initial_live as i64, length: silent.initial_length };
         let corpus =
-            Corpus::new(words.iter().map(|(w, n)| (w.as_str(), *n)), &config, &mut Silent).unwrap();
+            Corpus::new(&[words.iter().map(|(w, n)| (w.as_str(), *n))], &config, &mut Silent)
+                .unwrap();
         let observed = corpus.train(&config, &mut bookkeeper).unwrap();
         assert_eq!(observed.merges, silent.merges, "an observer changes nothing");
     }
@@ -206,7 +207,7 @@ fn special_tokens_and_long_pieces_are_passed_over() {
 fn an_alphabet_larger_than_the_vocabulary_is_an_error() {
     let words = [("abc", 1u64)];
     let config = BpeConfig { vocab_size: Some(2), ..config(Ties::LowestId) };
-    let corpus = Corpus::new(words.into_iter(), &config, &mut Silent).unwrap();
+    let corpus = Corpus::new(&[words.into_iter()], &config, &mut Silent).unwrap();
     let error = corpus.train(&config, &mut Silent).unwrap_err().to_string();
     assert!(error.contains("at least 3"), "{error}");
 }
@@ -239,7 +240,7 @@ fn training_can_be_stopped_before_the_first_merge() {
         let run = |patience| {
             let mut observer = Impatient { patience, asked: 0, merged: false };
             let words = words.iter().map(|word| (word.as_str(), 1));
-            let corpus = Corpus::new(words, &config, &mut observer).unwrap();
+            let corpus = Corpus::new(&[words], &config, &mut observer).unwrap();
             (corpus.train(&config, &mut observer).unwrap(), observer.asked)
         };
         let (trained, asked) = run(usize::MAX);

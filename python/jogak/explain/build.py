@@ -21,7 +21,7 @@ from jogak.explain.data import (
 from jogak.explain.lattice import lattice_trace
 from jogak.explain.parts import entries, stretches
 from jogak.explain.wordpiece import word_steps
-from jogak.spec import BPEModel, Spec, UnigramModel, WordPieceModel
+from jogak.spec import BPEModel, Model, Spec, UnigramModel, WordLevelModel, WordPieceModel
 
 if TYPE_CHECKING:
     from jogak.training import TrainingLog
@@ -85,14 +85,14 @@ def encoding_trace(
         normalized: the text behind the normalizer, None where that is the text itself.
     """
     model = spec.model
-    if isinstance(model, UnigramModel):
+    if isinstance(model, UnigramModel) and not model.drawn:
         words: tuple[WordTrace, ...] = tuple(lattice_trace(record, model) for record in records)
     else:
         words = tuple(_word(record, strategy, model) for record in records)
     return EncodingTrace(text=text, strategy=strategy, words=words, normalized=normalized)
 
 
-def _word(record: Mapping[str, Any], strategy: str, model: BPEModel | WordPieceModel) -> WordTrace:
+def _word(record: Mapping[str, Any], strategy: str, model: Model) -> WordTrace:
     steps: tuple[PairStep | MatchStep, ...]
     symbols: tuple[str, ...]
     if record["special"] or record["whole"]:
@@ -100,6 +100,11 @@ def _word(record: Mapping[str, Any], strategy: str, model: BPEModel | WordPieceM
         symbols, steps = (record["text"],), ()
         if not record["special"]:
             symbols = tuple(record["tokens"])
+    elif isinstance(model, WordLevelModel):
+        symbols, steps, stop = (record["text"],), (), "unknown"
+    elif isinstance(model, UnigramModel):
+        # Drawn words have no table of candidates.
+        symbols, steps, stop = tuple(record["tokens"]), (), "covered"
     elif isinstance(model, WordPieceModel):
         symbols, steps, stop = word_steps(record, model)
     elif strategy == "merges":

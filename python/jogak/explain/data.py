@@ -282,7 +282,7 @@ class WordTrace(Trace):
             (pieces cover all of it), ``"dropout"`` (dropout set aside every merge that was left),
             ``"special"``; of WordPiece also ``"stuck"`` (no piece matches where the last step stands)
             and ``"too-long"`` (more characters than ``max_chars_per_word``), which both make the whole
-            word unknown.
+            word unknown; of whole words ``"unknown"`` (the word is no piece).
         tokens: texts of the resulting pieces.
         ids: their ids.
         token_spans: start and end in the original text of what each token stands for, in UTF-8 bytes.

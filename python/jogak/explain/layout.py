@@ -447,6 +447,7 @@ _ENCODING_STOPS = {
     "no-merge": "no two neighbours are a merge",
     "one-symbol": "one symbol is left",
     "whole-word": "the whole word is in the vocabulary",
+    "unknown": "the word is not in the vocabulary",
     "stuck": "no piece matches at this place, so the whole word is unknown",
     "too-long": "the word has more characters than max_chars_per_word, so it is unknown",
     "covered": "pieces cover the whole word",

@@ -19,6 +19,8 @@ from jogak.errors import ConfigError, FormatError
 from jogak.formats import (
     codes,
     gguf,
+    hf_json,
+    model_folder,
     native,
     sentencepiece,
     tekken,
@@ -37,6 +39,9 @@ __all__ = ["FORMATS", "Format", "Loaded", "Probe", "detect", "read", "write"]
 FORMATS: Mapping[str, Format] = {
     family.name: family
     for family in (
+        # By its first bytes, which spares the full look that others take at JSON.
+        hf_json.FORMAT,
+        model_folder.FORMAT,
         native.FORMAT,
         tekken.FORMAT,
         codes.FORMAT,

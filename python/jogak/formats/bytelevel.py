@@ -68,4 +68,7 @@ def first_foreign(texts: Iterable[str]) -> str | None:
     >>> first_foreign(["Ġa", "a b", "c d"])
     'a b'
     """
-    return next((text for text in texts if not _LETTERS.issuperset(text)), None)
+    texts = list(texts)
+    if _LETTERS.issuperset("".join(texts)):  # one pass in C for the usual case
+        return None
+    return next(text for text in texts if not _LETTERS.issuperset(text))

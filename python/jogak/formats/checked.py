@@ -11,7 +11,6 @@ that nobody asked for is an error.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ __all__ = ["Node", "fault", "is_unicode", "parse", "shown"]
 
 #: Longest whole number that is read, in digits; 2**64 has 20.
 _DIGITS = 1000
+_AS_ZEROS = bytes(0x30 if 0x30 <= byte <= 0x39 else 0x20 for byte in range(256))
 
 
 def shown(value: object) -> str:
@@ -53,8 +53,14 @@ def fault(file: str | None, place: str, message: str) -> FormatError:
 # --- bytes -> plain data ------------------------------------------------------------------------
 
 
-def parse(data: bytes, file: str | None) -> Any:
+def parse(data: bytes, file: str | None, parse_float: Callable[[str], float] | None = None) -> Any:
     """The value that a JSON file holds.
+
+    Args:
+        data: the file.
+        file: its name, for errors.
+        parse_float: how numbers with a fraction or an exponent are read, if not to the nearest number of
+            64 bits; a `ValueError` from it is a fault of the file.
 
     Raises:
         FormatError: not UTF-8, not JSON, a key that stands twice in an object, NaN or Infinity,
@@ -90,7 +96,7 @@ def parse(data: bytes, file: str | None) -> Any:
 
     # Turning very long digit runs into numbers takes quadratic time, so those get a look first.
     parse_int: Callable[[str], int] | None = None
-    if re.search(rf"[0-9]{{{_DIGITS}}}", text):
+    if b"0" * _DIGITS in data.translate(_AS_ZEROS):
 
         def parse_int(digits: str) -> int:
             if len(digits) > _DIGITS:
@@ -99,7 +105,11 @@ def parse(data: bytes, file: str | None) -> Any:
 
     try:
         return json.loads(
-            text, object_pairs_hook=unique, parse_constant=no_constant, parse_int=parse_int
+            text,
+            object_pairs_hook=unique,
+            parse_constant=no_constant,
+            parse_int=parse_int,
+            parse_float=parse_float,
         )
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
@@ -108,6 +118,8 @@ def parse(data: bytes, file: str | None) -> Any:
             place,
             f"{place}: {error.msg}; expected JSON (is the file whole?)",
         ) from None
+    except ValueError as error:
+        raise fault(file, "number", str(error)) from None
     except RecursionError:
         raise fault(file, "", "lists or objects nested too deeply to be a vocabulary") from None
 

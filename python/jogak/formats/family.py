@@ -7,8 +7,8 @@ of `jogak.formats`. Reading gives a `Loaded`; what the files do not say, the cal
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -42,12 +42,14 @@ class Loaded:
         training: how it was trained, where the file knows.
         probes: texts and ids to replay, where the file has any.
         format: the name of the family that the file is of.
+        extras: what stood beside the tokenizer and says nothing about ids, as plain data.
     """
 
     spec: Spec
     training: Log | None
     probes: tuple[Probe, ...]
     format: str
+    extras: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Peek:

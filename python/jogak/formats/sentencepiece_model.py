@@ -18,7 +18,15 @@ from typing import NamedTuple
 from jogak.formats import protobuf
 from jogak.formats.checked import fault
 
-__all__ = ["ModelFile", "NormalizerFields", "Piece", "PieceType", "Scalar", "parse"]
+__all__ = [
+    "ModelFile",
+    "NormalizerFields",
+    "Piece",
+    "PieceType",
+    "Scalar",
+    "parse",
+    "parse_normalizer",
+]
 
 #: A value of a field.
 Scalar = str | bytes | int | float | bool
@@ -54,6 +62,10 @@ class NormalizerFields:
     escape_whitespaces: bool = True
     normalization_rule_tsv: str = ""
     unknown_fields: bytes = b""
+
+    def to_bytes(self) -> bytes:
+        """The message."""
+        return _normalizer_bytes(self)
 
 
 @dataclass(frozen=True)
@@ -204,6 +216,22 @@ def parse(data: bytes, file: str | None) -> ModelFile:
         unknown_fields=bytes(unknown),
         unknown_trainer_fields=bytes(unknown_trainer),
     )
+
+
+def parse_normalizer(data: bytes) -> NormalizerFields:
+    """A ``normalizer_spec`` by itself.
+
+    Raises:
+        FormatError: not a protocol buffer, a field of the wrong kind; with the byte.
+
+    >>> parse_normalizer(NormalizerFields(name="x", add_dummy_prefix=False).to_bytes()).name
+    'x'
+    """
+    values: dict[str, Scalar | tuple[str, ...]] = {}
+    kept = bytearray()
+    entries = protobuf.fields(data, "normalizer_spec", None)
+    _read(entries, _NORMALIZER_FIELDS, values, kept, data)
+    return NormalizerFields(**values, unknown_fields=bytes(kept))  # type: ignore[arg-type]
 
 
 def _joined(values: Mapping[str, object], kept: bytearray) -> bytes:

@@ -30,7 +30,7 @@ from jogak.formats.encodings import encoding
 from jogak.formats.family import Format, Loaded, Peek, Probe
 from jogak.formats.files import PathLike, read_bytes, write_atomically
 from jogak.formats.patterns import stages_of
-from jogak.formats.vocabulary import pieces_by_id, refuse_parts
+from jogak.formats.vocabulary import pieces_by_id, refuse_options, refuse_parts
 from jogak.spec import (
     BPEModel,
     Marker,
@@ -263,6 +263,7 @@ def rank_pieces(spec: Spec, name: str, what: str) -> list[tuple[int, bytes]]:
             f"{name}: the tokenizer is {model.family}, and {what} can only say BPE; save it as the "
             "native format"
         )
+    refuse_options(model, name)
     for cannot, said in (
         (model.alphabet != "bytes", f"an alphabet of characters (marker {model.marker.kind!r})"),
         (model.merges is not None, "a list of merges: its ranks are the ids"),

@@ -24,7 +24,7 @@ from jogak.formats import bytelevel
 from jogak.formats.checked import Node, fault, is_unicode, parse, shown
 from jogak.formats.family import Format, Loaded, Peek, Probe
 from jogak.formats.files import PathLike, read_bytes, write_atomically
-from jogak.formats.vocabulary import pieces_by_id, product
+from jogak.formats.vocabulary import pieces_by_id, product, refuse_options
 from jogak.spec import (
     BPEModel,
     Marker,
@@ -290,6 +290,7 @@ def write(
             f"{os.fspath(merges_path)}: the tokenizer is {model.family}, which has no merges; save it "
             "as the native format"
         )
+    refuse_options(model, os.fspath(merges_path))
     if model.merges is None:
         raise UnsupportedFeature(
             f"{os.fspath(merges_path)}: the tokenizer merges by the rank of the ids and has no list "

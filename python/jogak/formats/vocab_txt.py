@@ -28,6 +28,7 @@ from jogak.errors import ConfigError, UnsupportedFeature
 from jogak.formats.checked import fault
 from jogak.formats.family import Format, Loaded, Peek, Probe
 from jogak.formats.files import PathLike, read_bytes, write_atomically
+from jogak.formats.vocabulary import refuse_options
 from jogak.spec import (
     BertNormalizer,
     Marker,
@@ -121,6 +122,8 @@ def read(
         normalizer=stages,
         pretokenizer=resolve_pretokenizer(pretokenizer),
         special_tokens=specials,
+        # As BERT's tokenizers do; nothing is found where there are none.
+        special_policy="parse" if specials else "text",
     )
 
 
@@ -188,6 +191,7 @@ def write(
             f"{name}: a vocab.txt can only say WordPiece, and the tokenizer is {model.family}; "
             "save it as the native format"
         )
+    refuse_options(model, name)
     for id_, piece in enumerate(model.pieces):
         if piece is not None and (not piece or "\n" in piece or piece.endswith("\r")):
             raise UnsupportedFeature(

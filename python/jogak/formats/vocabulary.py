@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from jogak.errors import UnsupportedFeature
-from jogak.spec import DecodeByteLevel, Marker, Spec, Template
+from jogak.spec import DecodeByteLevel, Marker, Model, Spec, Template
 
-__all__ = ["MOST_HOLES", "pieces_by_id", "product", "refuse_parts"]
+__all__ = ["MOST_HOLES", "pieces_by_id", "product", "refuse_options", "refuse_parts"]
 
 #: So many ids may stand for nothing; a file with more is taken for broken rather than given memory.
 MOST_HOLES = 1_000_000
@@ -42,6 +42,19 @@ def pieces_by_id(ids: Mapping[str, int]) -> tuple[str | None, ...]:
             )
         pieces[id_] = text
     return tuple(pieces)
+
+
+def refuse_options(model: Model, file: str) -> None:
+    """Refuses what only the native format and tokenizer.json can say.
+
+    Raises:
+        UnsupportedFeature: naming the first such option of the model.
+    """
+    for option in ("dropout", "word_suffix", "drop_unknown", "drawn", "hf_rules"):
+        if value := getattr(model, option, None):
+            raise UnsupportedFeature(
+                f"{file}: the format cannot say {option}={value!r}; save as the native format"
+            )
 
 
 def product(marker: Marker, left: str, right: str) -> str:

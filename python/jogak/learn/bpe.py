@@ -99,6 +99,7 @@ def _learn(job: Job[BPE]) -> dict[str, Any]:
         job.counts.core,
         options,
         others,
+        job.threads,
         consume=job.consume,
         progress=job.progress("merging"),
         trace=job.trace,

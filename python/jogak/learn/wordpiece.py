@@ -81,6 +81,7 @@ def _learn(job: Job[WordPiece]) -> dict[str, Any]:
         job.counts.core,
         options,
         others,
+        job.threads,
         consume=job.consume,
         progress=job.progress("merging"),
         trace=job.trace,

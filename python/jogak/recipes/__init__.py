@@ -10,14 +10,14 @@ import dataclasses
 import itertools
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal, cast
+from typing import Any, BinaryIO, Literal, cast
 
 from jogak.counts import Counts, count
 from jogak.errors import ConfigError, CorpusError
 from jogak.learn import train
 from jogak.normalization import compile_rules, read_rules
 from jogak.progress import Progress
-from jogak.recipes.files import write_files
+from jogak.recipes.files import model_bytes, write_files
 from jogak.recipes.flags import Flags, flags_of, parse_command
 from jogak.recipes.lines import Selection
 from jogak.recipes.meta import Meta, meta_pieces
@@ -43,6 +43,7 @@ def train_sentencepiece(
     command: str | None = None,
     *,
     sentence_iterator: Iterable[str | bytes] | None = None,
+    model_writer: BinaryIO | None = None,
     extra_ids: int = 0,
     errors: Literal["strict", "replace", "skip"] = "strict",
     progress: Progress = False,
@@ -53,6 +54,7 @@ def train_sentencepiece(
     Args:
         command: flags as one text, ``"--input=a.txt --vocab_size=8000"``; keywords go before them.
         sentence_iterator: texts to learn from, instead of ``input``.
+        model_writer: where the bytes of the ``.model`` file are written, anything with ``write``.
         extra_ids: so many special tokens ``<extra_id_0>``, ``<extra_id_1>``, … for T5, which come on
             top of ``vocab_size``, behind all other pieces; the last id is ``<extra_id_0>``.
         errors: what to do about broken UTF-8: see `jogak.count`.
@@ -103,6 +105,8 @@ def train_sentencepiece(
     tokenizer = _finish(trained, known, meta, normalizer, report)
     if known.model_prefix:
         write_files(tokenizer, known, selection.samples)
+    if model_writer is not None:
+        model_writer.write(model_bytes(tokenizer, known, selection.samples))
     return _with_extra_ids(tokenizer, extra_ids)
 
 

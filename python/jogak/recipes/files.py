@@ -12,7 +12,7 @@ from jogak.formats.sentencepiece_model import TRAINER_FIELDS
 from jogak.recipes.flags import Flags
 from jogak.tokenizer import Tokenizer
 
-__all__ = ["write_files"]
+__all__ = ["model_bytes", "write_files"]
 
 
 def write_files(tokenizer: Tokenizer, flags: Flags, samples: Iterable[bytes]) -> None:
@@ -22,11 +22,23 @@ def write_files(tokenizer: Tokenizer, flags: Flags, samples: Iterable[bytes]) ->
         OSError: a file cannot be written.
     """
     path = f"{flags.model_prefix}.model"
+    write_atomically(path, model_bytes(tokenizer, flags, samples, path))
+    write_vocab(
+        f"{flags.model_prefix}.vocab",
+        tokenizer.spec,
+        scores=flags.vocabulary_output_piece_score,
+    )
+
+
+def model_bytes(
+    tokenizer: Tokenizer, flags: Flags, samples: Iterable[bytes], name: str = "the model"
+) -> bytes:
+    """The ``.model`` file, with the flags and the self-test samples in it."""
     probes = []
     for sample in samples:
         text = sample.decode("utf-8", "replace")
         probes.append(Probe(text, tuple(tokenizer.encode(text))))
-    model = to_model(tokenizer.spec, probes, path)
+    model = to_model(tokenizer.spec, probes, name)
     asked = dataclasses.asdict(flags)
     names = {name for name, _ in TRAINER_FIELDS.values()}
     trainer = {name: value for name, value in asked.items() if name in names}
@@ -36,10 +48,4 @@ def write_files(tokenizer: Tokenizer, flags: Flags, samples: Iterable[bytes]) ->
     normalizer = dataclasses.replace(
         model.normalizer, name="user_defined" if flags.normalization_rule_tsv else rules
     )
-    model = dataclasses.replace(model, trainer=trainer, normalizer=normalizer)
-    write_atomically(path, model.to_bytes())
-    write_vocab(
-        f"{flags.model_prefix}.vocab",
-        tokenizer.spec,
-        scores=flags.vocabulary_output_piece_score,
-    )
+    return dataclasses.replace(model, trainer=trainer, normalizer=normalizer).to_bytes()

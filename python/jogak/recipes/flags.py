@@ -29,7 +29,6 @@ REFUSED: Mapping[str, str] = {
     "mining_sentence_size": "SentencePiece has given it up; use input_sentence_size",
     "training_sentence_size": "SentencePiece has given it up; use input_sentence_size",
     "denormalization_rule_tsv": "decoding rewrites nothing here; leave it out",
-    "model_writer": "give model_prefix, or save the tokenizer that is returned",
     "use_all_vocab": "it is for word and char models; leave it out",
     "random_seed": "the same lines are sampled each time; leave it out",
     "minloglevel": "nothing is logged; progress=True draws a bar",

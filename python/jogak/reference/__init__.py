@@ -17,6 +17,7 @@ Read it in this order; every file tells one story and starts with its rules:
     wordpiece     counts -> pieces by likelihood, and a word -> pieces or nothing
     text          a whole text -> tokens -> ids
     decode        the way back
+    chains        the way back that a file of another library describes
     compress      byte pair compression, where it all began
     random        the random numbers of dropout
 
@@ -30,6 +31,7 @@ Unigram has a place beside these files, not inside them.
 """
 
 from .bpe import Merge, Pruned, Training, count_pairs, merge_pair, prune_dead, train
+from .chains import clean_up, run_chain
 from .compress import Compression, CompressionStep, compress
 from .decode import decode, decode_bytes, join_tokens
 from .encode import Encoding, MergeStep, encode_word, encode_word_dropout
@@ -74,6 +76,7 @@ __all__ = [
     "base_alphabet",
     "best_pair",
     "byte_pieces",
+    "clean_up",
     "compress",
     "count_pairs",
     "decode",
@@ -92,6 +95,7 @@ __all__ = [
     "nfkc_rules",
     "pretokenize",
     "prune_dead",
+    "run_chain",
     "to_jamo",
     "tokens",
     "train",

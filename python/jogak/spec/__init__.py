@@ -10,6 +10,7 @@ combination raises `ConfigError` here, not in training.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias, get_args
@@ -38,6 +39,8 @@ from jogak.spec.normalizers import (
     Casefold,
     Charsmap,
     CollapseSpaces,
+    DrawBytes,
+    HfNmt,
     Jamo,
     Lowercase,
     Normalizer,
@@ -53,17 +56,23 @@ from jogak.spec.normalizers import (
 )
 from jogak.spec.pretokenizers import (
     Digits,
+    FixedLength,
+    Matches,
     Metaspace,
     Named,
+    PrefixSpace,
     Pretokenizer,
     PretokenizerLike,
+    Punctuation,
     Split,
     pretokenizer_from_dict,
     resolve_pretokenizer,
 )
+from jogak.spec.schemes import named_scheme
 from jogak.spec.scored_bpe import ScoredBPEModel
 from jogak.spec.unigram import Precision, UnigramModel
 from jogak.spec.unigram_config import SeedRule, Unigram
+from jogak.spec.word_level import WordLevelModel
 from jogak.spec.wordpiece import Criterion, WordPiece, WordPieceModel
 
 __all__ = [
@@ -87,10 +96,14 @@ __all__ = [
     "DecodeWordPiece",
     "DecoderStage",
     "Digits",
+    "DrawBytes",
+    "FixedLength",
+    "HfNmt",
     "Jamo",
     "Lowercase",
     "Marker",
     "MarkerKind",
+    "Matches",
     "Metaspace",
     "Model",
     "Named",
@@ -98,9 +111,11 @@ __all__ = [
     "NormalizerLike",
     "Padding",
     "Precision",
+    "PrefixSpace",
     "Prepend",
     "Pretokenizer",
     "PretokenizerLike",
+    "Punctuation",
     "Replace",
     "RuleSet",
     "ScoredBPEModel",
@@ -118,9 +133,11 @@ __all__ = [
     "UnicodeForm",
     "Unigram",
     "UnigramModel",
+    "WordLevelModel",
     "WordPiece",
     "WordPieceModel",
     "decoder_stage_from_dict",
+    "named_scheme",
     "normalizer_from_dict",
     "pretokenizer_from_dict",
     "resolve_normalizer",
@@ -130,7 +147,7 @@ __all__ = [
 #: How to train: one config for each family.
 Config: TypeAlias = BPE | Unigram | WordPiece
 #: What came out of it: one model for each family.
-Model: TypeAlias = BPEModel | UnigramModel | WordPieceModel
+Model: TypeAlias = BPEModel | UnigramModel | WordLevelModel | WordPieceModel
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -180,6 +197,18 @@ class Spec:
             if id_ >= len(self.model.pieces) or self.model.pieces[id_] is None:
                 raise ConfigError(f"the template has the id {id_}, which is no piece")
 
+    def __repr__(self) -> str:
+        """Short: what is as nobody asked for is left out, and what is long is counted."""
+        parts = []
+        for one in dataclasses.fields(self):
+            value = getattr(self, one.name)
+            if value in ((), {}, None, "text") or (one.name == "template" and value == Template()):
+                continue
+            said = repr(value)
+            many = isinstance(value, (tuple, Mapping)) and len(said) > 60
+            parts.append(f"{one.name}={f'<{len(value)} of them>' if many else said}")
+        return f"Spec({', '.join(parts)})"
+
     def _check_added_tokens(self) -> None:
         texts = {token.text for token in self.added_tokens}
         if len(texts) != len(self.added_tokens):
@@ -190,3 +219,12 @@ class Spec:
                 seen.add(token.text)
         if missing := texts - set(self.model.pieces):
             raise ConfigError(f"the added token {min(missing)!r} is not among the pieces; add it")
+
+    def apart(self) -> list[int]:
+        """The ids of pieces that text is not made of: special and added tokens, unless ``in_model``."""
+        in_model = {token.text for token in self.added_tokens if token.in_model}
+        ids = {id_ for text, id_ in self.special_tokens.items() if text not in in_model}
+        added = {token.text for token in self.added_tokens} - in_model
+        if added:
+            ids.update(id_ for id_, text in enumerate(self.model.pieces) if text in added)
+        return sorted(ids)

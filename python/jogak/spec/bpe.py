@@ -13,6 +13,7 @@ from jogak.spec.checks import (
     characters_of,
     flag,
     one_of,
+    probability,
     share,
     unique_pieces,
     unknown_text,
@@ -218,6 +219,20 @@ class BPEModel:
         strategy: ``"merges"``, ``"longest-match"`` or ``"longest-first"``.
         whole_word: a word that is a piece is taken as it is, even where merges do not build it
             (tiktoken's way).
+        drop_unknown: what nothing covers is left out silently, where no piece stands for it; without,
+            it is an error (HF tokenizers leave it out where ``unk_token`` is null).
+        word_suffix: a text glued to the last character of every word as well, where the marker is a
+            continuation mark; None for none.
+        dropout: the probability with which merges are skipped, unless a call says otherwise.
+        drawn: the bytes of words are drawn in GPT-2's printable characters before the model sees them,
+            for byte-level pieces with other markers, or without some of the bytes. Not needed with
+            ``alphabet="bytes"``.
+        hf_rules: where HF tokenizers do otherwise, do as they do. The unknown piece and the pieces of bytes are
+            pieces like any other: merges may have them, and ``whole_word`` finds them. What stands for
+            unknown characters is put down before anything is merged. A character falls back to bytes
+            only if there is a piece for each of its bytes (not all 256 are needed), else it is
+            unknown. A continuation mark takes as many bytes as it has off the right part of a merge,
+            whichever they are. Merges and byte-level pieces that text can never become are let be.
     """
 
     family: ClassVar[str] = "bpe"
@@ -232,6 +247,11 @@ class BPEModel:
     fuse_unknown: bool = False
     strategy: Strategy = "merges"
     whole_word: bool = False
+    drop_unknown: bool = False
+    word_suffix: str | None = None
+    dropout: float = 0.0
+    drawn: bool = False
+    hf_rules: bool = False
 
     def __post_init__(self) -> None:
         one_of("alphabet", self.alphabet, get_args(Alphabet))
@@ -241,6 +261,7 @@ class BPEModel:
                 f"alphabet {self.alphabet!r} does not go with marker {self.marker.kind!r}; "
                 "bytes go with byte-level, characters with all others"
             )
+        self._check_later_options()
         size = len(self.pieces)
         for rank, (left, right) in enumerate(self.merges or ()):
             if not (0 <= left < size and 0 <= right < size):
@@ -250,6 +271,29 @@ class BPEModel:
         texts = unique_pieces(self.pieces)
         if self.unknown is not None and self.unknown not in texts:
             raise ConfigError(f"the unknown piece {self.unknown!r} is not among the pieces; add it")
+
+    def _check_later_options(self) -> None:
+        for option in ("drop_unknown", "drawn", "hf_rules"):
+            flag(option, getattr(self, option))
+        probability("dropout", self.dropout)
+        if self.drop_unknown and self.unknown is not None:
+            raise ConfigError(
+                f"drop_unknown leaves out what {self.unknown!r} would stand for; choose one of them"
+            )
+        if self.word_suffix is not None:
+            if not isinstance(self.word_suffix, str) or not self.word_suffix:
+                raise ConfigError(
+                    f"word_suffix is {self.word_suffix!r}; expected a text that is not empty, or None"
+                )
+            if self.marker.kind != "continuation" or self.strategy != "merges":
+                raise ConfigError(
+                    "word_suffix is for the strategy 'merges' and a continuation mark; elsewhere the "
+                    "marker 'suffix' says the same"
+                )
+        if self.drawn and self.alphabet == "bytes":
+            raise ConfigError("drawn=True does not go with alphabet 'bytes', which sees bytes; choose one")
+        if self.dropout and self.strategy != "merges":
+            raise ConfigError(f"dropout skips merges, and {self.strategy!r} makes none; leave it out")
 
     def __repr__(self) -> str:
         """Short: a vocabulary would fill many screens."""

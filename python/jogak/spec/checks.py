@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from jogak.errors import ConfigError
 
-__all__ = ["at_least", "characters_of", "flag", "one_of", "share", "unique_pieces", "unknown_text"]
+__all__ = ["at_least", "characters_of", "flag", "one_of", "probability", "share", "unique_pieces", "unknown_text"]
 
 
 def one_of(option: str, value: object, allowed: Iterable[object]) -> None:
@@ -49,6 +49,12 @@ def share(option: str, value: float | None) -> None:
         return
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0.0 < value <= 1.0:
         raise ConfigError(f"{option} is {value!r}; expected a number above 0 and up to 1")
+
+
+def probability(option: str, value: float) -> None:
+    """`value` is a number from 0 to 1."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0.0 <= value <= 1.0:
+        raise ConfigError(f"{option} is {value!r}; expected a probability from 0 to 1")
 
 
 def unknown_text(value: str | None) -> None:

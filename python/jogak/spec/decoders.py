@@ -67,7 +67,7 @@ class DecodeFuse(_Stage):
 
 @dataclass(frozen=True)
 class DecodeWordPiece(_Stage):
-    """The prefix off, a space before tokens without it; the first token as it is, less its spaces.
+    """The prefix off, a space before tokens without it; the first token keeps its prefix.
 
     Args:
         prefix: what tokens begin with that go on a word.
@@ -86,11 +86,11 @@ class DecodeWordPiece(_Stage):
 
 @dataclass(frozen=True)
 class DecodeMetaspace(_Stage):
-    """The replacement as a space; the one that begins the first token as nothing.
+    """The replacement as a space, in the first token as nothing.
 
     Args:
         replacement: the character that stands for a space.
-        prepend: ``"never"`` keeps the space of the first token.
+        prepend: ``"never"`` makes spaces in the first token too.
         split: no meaning in decoding; files have it.
     """
 
@@ -123,7 +123,7 @@ class DecodeSuffix(_Stage):
 
 @dataclass(frozen=True)
 class DecodeReplace(_Stage):
-    """Every match in every text replaced.
+    """Every match in every text replaced; a text that is empty stays so.
 
     Args:
         pattern: a text, or a regular expression.
@@ -145,7 +145,7 @@ class DecodeReplace(_Stage):
 
 @dataclass(frozen=True)
 class DecodeStrip(_Stage):
-    """A character off the ends of every text.
+    """A character off the ends of every text, as long as there is one.
 
     Args:
         content: the character.

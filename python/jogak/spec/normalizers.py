@@ -21,6 +21,8 @@ __all__ = [
     "Casefold",
     "Charsmap",
     "CollapseSpaces",
+    "DrawBytes",
+    "HfNmt",
     "Jamo",
     "Lowercase",
     "Normalizer",
@@ -102,12 +104,16 @@ class Charsmap(_Stage):
             makes them of rules. They are checked when a tokenizer is made.
         keep: texts that stay as they are: SentencePiece does so with user-defined pieces. What begins
             first counts, be it such a text or a key.
+        graphemes: as HF tokenizers applies a charsmap. Where a grapheme cluster (UAX #29) of less than
+            six bytes begins with a key, the replacement of the shortest such key stands for all of it;
+            otherwise the same goes for each of its characters. It takes no ``keep``.
     """
 
     type: ClassVar[str] = "charsmap"
 
     data: bytes = dataclasses.field(repr=False)
     keep: tuple[str, ...] = ()
+    graphemes: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.data, bytes):
@@ -115,15 +121,19 @@ class Charsmap(_Stage):
         if isinstance(self.keep, str) or not all(isinstance(t, str) and t for t in self.keep):
             raise ConfigError(f"Charsmap.keep is {self.keep!r}; expected texts that are not empty")
         object.__setattr__(self, "keep", tuple(self.keep))
+        flag("Charsmap.graphemes", self.graphemes)
+        if self.graphemes and self.keep:
+            raise ConfigError("Charsmap.keep goes with no graphemes; leave one of the two out")
 
     def to_dict(self) -> dict[str, Any]:
         """The charsmap as plain data: its bytes in base64."""
         data = base64.b64encode(self.data).decode("ascii")
-        return {"type": self.type, "data": data, "keep": list(self.keep)}
+        return {**self.to_core(), "data": data}
 
     def to_core(self) -> dict[str, Any]:
         """The charsmap as the core takes it."""
-        return {"type": self.type, "data": self.data, "keep": list(self.keep)}
+        keep = list(self.keep)
+        return {"type": self.type, "data": self.data, "keep": keep, "graphemes": self.graphemes}
 
 
 @dataclass(frozen=True)
@@ -266,6 +276,27 @@ class Jamo(_Stage):
         one_of("Jamo.form", self.form, ("conjoining", "compatibility"))
 
 
+@dataclass(frozen=True)
+class DrawBytes(_Stage):
+    """Every byte of the UTF-8 text as one character, the way GPT-2 draws them (``Ġ`` for a space).
+
+    HF's ``ByteLevel``, without its regular expression. It may stand among pre-tokenizers, too. A model
+    over bytes (``alphabet="bytes"``) needs none.
+    """
+
+    type: ClassVar[str] = "draw_bytes"
+
+
+@dataclass(frozen=True)
+class HfNmt(_Stage):
+    """HF's ``Nmt``: drops some controls, and turns odd white space, ``▁`` and U+FFFD into spaces.
+
+    SentencePiece's own rules are `RuleSet` ``"nmt_nfkc"``, which do more.
+    """
+
+    type: ClassVar[str] = "hf_nmt"
+
+
 Normalizer: TypeAlias = (
     UnicodeForm
     | RuleSet
@@ -279,6 +310,8 @@ Normalizer: TypeAlias = (
     | Strip
     | BertNormalizer
     | Jamo
+    | DrawBytes
+    | HfNmt
 )
 NormalizerLike: TypeAlias = str | Normalizer | Sequence[str | Normalizer]
 

@@ -42,6 +42,11 @@ class ScoredBPEModel(BPEModel):
             (self.alphabet != "chars", "alphabet", "'chars'"),
             (self.strategy != "merges", "strategy", "'merges'"),
             (self.whole_word, "whole_word", "False"),
+            (self.word_suffix is not None, "word_suffix", "None"),
+            (self.drawn, "drawn", "False"),
+            (self.hf_rules, "hf_rules", "False"),
+            (self.drop_unknown, "drop_unknown", "False"),
+            (self.dropout != 0, "dropout", "0.0"),
         ):
             if wrong:
                 raise ConfigError(f"{option} is {getattr(self, option)!r}; expected {expected}")

@@ -38,6 +38,11 @@ class UnigramModel:
         precision: how sums of scores are rounded, which decides near-ties: ``"double"`` in 64 bits
             (HF tokenizers), ``"single"`` in 32 bits, starting over when a sum passes 100,000
             (SentencePiece 0.2.3). Sums begin with each word of the pre-tokenizer.
+        drawn: as in `BPEModel`.
+        hf_rules: where HF tokenizers do otherwise, do as they do: the unknown piece and the pieces of
+            bytes are found in text like any other, with their scores, and the lowest score is that of
+            all of them. A run of unknown characters (with ``fuse_unknown``) falls back to bytes only if
+            there is a piece for each of its bytes; not all 256 are needed.
         marker: the border of words, which the pre-tokenizer wrote: ``"prefix"`` for ``▁``.
 
     Raises:
@@ -62,8 +67,12 @@ class UnigramModel:
     fuse_unknown: bool = True
     precision: Precision = "double"
     marker: Marker = field(default_factory=Marker)
+    drawn: bool = False
+    hf_rules: bool = False
 
     def __post_init__(self) -> None:
+        flag("drawn", self.drawn)
+        flag("hf_rules", self.hf_rules)
         if len(self.scores) != len(self.pieces):
             raise ConfigError(
                 f"there are {len(self.scores)} scores for {len(self.pieces)} pieces; "

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 from jogak.errors import ConfigError
-from jogak.spec.checks import at_least, one_of, unique_pieces, unknown_text
+from jogak.spec.checks import at_least, flag, one_of, unique_pieces, unknown_text
 from jogak.spec.markers import Marker, MarkerKind
 
 __all__ = ["Criterion", "WordPiece", "WordPieceModel"]
@@ -136,6 +136,8 @@ class WordPieceModel:
         unknown: text of the unknown piece, or None.
         max_chars_per_word: words of more characters are unknown. A prefix that encoding writes is not
             counted.
+        drawn: as in `BPEModel`.
+        hf_rules: the unknown piece is a piece like any other, as for HF tokenizers.
 
     Raises:
         ConfigError: a text that stands twice, an unknown piece that is none, an impossible value.
@@ -156,10 +158,14 @@ class WordPieceModel:
     mark_words: bool = True
     unknown: str | None = None
     max_chars_per_word: int = 100
+    drawn: bool = False
+    hf_rules: bool = False
 
     def __post_init__(self) -> None:
         one_of("marker of WordPiece", self.marker.kind, (*_MARKERS, "none"))
-        _check_max_chars(self.max_chars_per_word)
+        flag("drawn", self.drawn)
+        flag("hf_rules", self.hf_rules)
+        _check_max_chars(self.max_chars_per_word, least=0)
         texts = unique_pieces(self.pieces)
         if self.unknown is not None and self.unknown not in texts:
             raise ConfigError(f"the unknown piece {self.unknown!r} is not among the pieces; add it")
@@ -175,7 +181,7 @@ class WordPieceModel:
         return {"type": self.family, **options, **marker.to_core()}
 
 
-def _check_max_chars(value: object) -> None:
+def _check_max_chars(value: object, least: int = 1) -> None:
     # The core counts in machine words; no text is as long as this.
-    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value < 1 << 32:
-        raise ConfigError(f"max_chars_per_word is {value!r}; expected 1 to 4,294,967,295")
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value < 1 << 32:
+        raise ConfigError(f"max_chars_per_word is {value!r}; expected {least} to 4,294,967,295")

@@ -21,13 +21,14 @@ use crate::train::{Reporter, alphabet_limit, stop};
 /// free while merges are learned. `progress(done, goal)` is called now and then. `trace` is how many
 /// merges are traced, with up to `candidates` pairs and `words` words each.
 #[pyfunction]
-#[pyo3(signature = (counts, config, other_pieces, consume=false, progress=None, trace=0, candidates=20, words=50))]
+#[pyo3(signature = (counts, config, other_pieces, threads, consume=false, progress=None, trace=0, candidates=20, words=50))]
 #[expect(clippy::too_many_arguments, reason = "Python sees keywords")]
 pub(crate) fn train_bpe<'py>(
     py: Python<'py>,
     counts: &Bound<'py, Counts>,
     config: &Bound<'py, PyDict>,
     other_pieces: Vec<String>,
+    threads: usize,
     consume: bool,
     progress: Option<Py<PyAny>>,
     trace: usize,
@@ -50,8 +51,12 @@ pub(crate) fn train_bpe<'py>(
                 _ => Order::Canonical,
             };
             let corpus = match Arc::try_unwrap(counts) {
-                Ok(counts) => corpus(&counts.into_inventory(order), &config, watching),
-                Err(counts) => corpus(&counts.inventory(order), &config, watching),
+                Ok(counts) => {
+                    corpus(&counts.into_inventory(order, threads), threads, &config, watching)
+                }
+                Err(counts) => {
+                    corpus(&counts.inventory(order, threads), threads, &config, watching)
+                }
             }?;
             corpus.train(&config, watching)
         })
@@ -62,13 +67,15 @@ pub(crate) fn train_bpe<'py>(
 
 fn corpus(
     words: &Inventory<'_>,
+    threads: usize,
     config: &BpeConfig,
     watcher: &mut Watcher,
 ) -> jogak::Result<Corpus> {
     // Counts hold nothing but text, so no word is lost here.
-    let words =
-        words.iter().filter_map(|(word, count)| Some((std::str::from_utf8(word).ok()?, count)));
-    Corpus::new(words, config, watcher)
+    let text = |(word, count)| Some((std::str::from_utf8(word).ok()?, count));
+    let parts: Vec<_> =
+        words.parts(threads).into_iter().map(|part| part.filter_map(text)).collect();
+    Corpus::new(&parts, config, watcher)
 }
 
 fn result<'py>(

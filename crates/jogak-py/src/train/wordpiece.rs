@@ -20,13 +20,14 @@ use crate::train::{Reporter, stop};
 /// Trains WordPiece on `counts`. `config` is `WordPiece` as a dict, flattened, where a `min_pair_count`
 /// of None means `"auto"`; the other arguments are those of `train_bpe`.
 #[pyfunction]
-#[pyo3(signature = (counts, config, other_pieces, consume=false, progress=None, trace=0, candidates=20, words=50))]
+#[pyo3(signature = (counts, config, other_pieces, threads, consume=false, progress=None, trace=0, candidates=20, words=50))]
 #[expect(clippy::too_many_arguments, reason = "Python sees keywords")]
 pub(crate) fn train_wordpiece<'py>(
     py: Python<'py>,
     counts: &Bound<'py, Counts>,
     config: &Bound<'py, PyDict>,
     other_pieces: Vec<String>,
+    threads: usize,
     consume: bool,
     progress: Option<Py<PyAny>>,
     trace: usize,
@@ -42,8 +43,12 @@ pub(crate) fn train_wordpiece<'py>(
         .detach(move || {
             let order = Order::Canonical;
             let corpus = match Arc::try_unwrap(counts) {
-                Ok(counts) => corpus(&counts.into_inventory(order), &config, watching),
-                Err(counts) => corpus(&counts.inventory(order), &config, watching),
+                Ok(counts) => {
+                    corpus(&counts.into_inventory(order, threads), threads, &config, watching)
+                }
+                Err(counts) => {
+                    corpus(&counts.inventory(order, threads), threads, &config, watching)
+                }
             }?;
             corpus.train_wordpiece(&config, watching)
         })
@@ -54,13 +59,15 @@ pub(crate) fn train_wordpiece<'py>(
 
 fn corpus(
     words: &Inventory<'_>,
+    threads: usize,
     config: &WordPieceConfig,
     watcher: &mut Watcher,
 ) -> jogak::Result<Corpus> {
     // Counts hold nothing but text, so no word is lost here.
-    let words =
-        words.iter().filter_map(|(word, count)| Some((std::str::from_utf8(word).ok()?, count)));
-    Corpus::of_characters(words, config, watcher)
+    let text = |(word, count)| Some((std::str::from_utf8(word).ok()?, count));
+    let parts: Vec<_> =
+        words.parts(threads).into_iter().map(|part| part.filter_map(text)).collect();
+    Corpus::of_characters(&parts, config, watcher)
 }
 
 fn result<'py>(

@@ -6,10 +6,13 @@
 use super::Counts;
 use super::table::{Entry, Table};
 use std::borrow::Cow;
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 
 /// Words that are looked up at once.
 const GROUP: usize = 16;
+
+/// Words that are worth the start of a thread.
+const WORDS_PER_THREAD: usize = 1 << 14;
 
 /// In which order words are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,18 +32,18 @@ pub struct Inventory<'a> {
 }
 
 impl<'a> Inventory<'a> {
-    pub(super) fn borrowed(counts: &'a Counts, order: Order) -> Self {
-        let refs = sorted(&counts.tables, counts.len(), order);
+    pub(super) fn borrowed(counts: &'a Counts, order: Order, threads: usize) -> Self {
+        let refs = sorted(&counts.tables, counts.len(), order, threads);
         Self { tables: Cow::Borrowed(&counts.tables), refs }
     }
 }
 
 impl Inventory<'static> {
-    pub(super) fn owned(mut counts: Counts, order: Order) -> Self {
+    pub(super) fn owned(mut counts: Counts, order: Order, threads: usize) -> Self {
         for table in &mut counts.tables {
             table.freeze();
         }
-        let refs = sorted(&counts.tables, counts.len, order);
+        let refs = sorted(&counts.tables, counts.len, order, threads);
         Self { tables: Cow::Owned(counts.tables), refs }
     }
 }
@@ -67,9 +70,24 @@ impl Inventory<'_> {
 
     /// All words with their counts, in order.
     pub fn iter(&self) -> impl Iterator<Item = (&[u8], u64)> + Clone {
+        self.words(&self.refs)
+    }
+
+    /// The words in up to `parts` parts of about the same number, one after the other in order: so that
+    /// several threads can read them at a time.
+    #[must_use]
+    pub fn parts(&self, parts: usize) -> Vec<impl Iterator<Item = (&[u8], u64)> + Clone + Sync> {
+        let size = self.refs.len().div_ceil(parts.max(1)).max(WORDS_PER_THREAD);
+        self.refs.chunks(size).map(|refs| self.words(refs)).collect()
+    }
+
+    fn words<'a>(
+        &'a self,
+        refs: &'a [u64],
+    ) -> impl Iterator<Item = (&'a [u8], u64)> + Clone + Sync {
         // Words lie in another order than they are read. A group is looked up at once, so that the
         // processor waits for several of them at the same time.
-        self.refs.chunks(GROUP).flat_map(|refs| {
+        refs.chunks(GROUP).flat_map(|refs| {
             let mut group = [(&[][..], 0); GROUP];
             for (slot, &reference) in group.iter_mut().zip(refs) {
                 let entry = resolve(&self.tables, reference);
@@ -110,7 +128,7 @@ fn prefix(word: &[u8]) -> u64 {
 
 /// References to all words, in order. Sorts by numbers that are read once from front to back; only
 /// words of equal count and equal first eight bytes are looked up again.
-fn sorted(tables: &[Table], len: usize, order: Order) -> Vec<u64> {
+fn sorted(tables: &[Table], len: usize, order: Order, threads: usize) -> Vec<u64> {
     let entries = tables
         .iter()
         .enumerate()
@@ -118,15 +136,27 @@ fn sorted(tables: &[Table], len: usize, order: Order) -> Vec<u64> {
     if order == Order::FirstSeen && tables.iter().all(Table::keeps_order) {
         let mut keyed = Vec::with_capacity(len);
         keyed.extend(entries.map(|(reference, entry)| (entry.position, reference)));
-        keyed.sort_unstable();
+        sort(&mut keyed, threads, &Ord::cmp);
         return keyed.into_iter().map(|(_, reference)| reference).collect();
     }
     let mut keyed = Vec::with_capacity(len);
     keyed.extend(entries.map(|(r, entry)| (Reverse(entry.count), prefix(entry.word), r)));
-    keyed.sort_unstable_by(|a, b| {
+    sort(&mut keyed, threads, &|a: &(Reverse<u64>, u64, u64), b| {
         (a.0, a.1)
             .cmp(&(b.0, b.1))
             .then_with(|| resolve(tables, a.2).word.cmp(resolve(tables, b.2).word))
     });
     keyed.into_iter().map(|(_, _, reference)| reference).collect()
+}
+
+/// Sorts on up to `threads` threads. No two items may be equal.
+fn sort<T: Send>(items: &mut [T], threads: usize, compare: &(impl Fn(&T, &T) -> Ordering + Sync)) {
+    if threads <= 1 || items.len() <= WORDS_PER_THREAD {
+        return items.sort_unstable_by(compare);
+    }
+    let (low, _, high) = items.select_nth_unstable_by(items.len() / 2, compare);
+    std::thread::scope(|scope| {
+        scope.spawn(|| sort(low, threads / 2, compare));
+        sort(high, threads - threads / 2, compare);
+    });
 }

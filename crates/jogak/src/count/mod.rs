@@ -79,7 +79,7 @@ impl Words for Pretokenizer {
 /// let counts = Counts::from_counters(vec![counter], 1)?;
 /// assert_eq!((counts.len(), counts.total()), (4, 6));
 /// assert_eq!(counts.get(b"be"), Some(2));
-/// let words: Vec<_> = counts.inventory(Order::Canonical).iter().map(|(w, n)| (w.to_vec(), n)).collect();
+/// let words: Vec<_> = counts.inventory(Order::Canonical, 1).iter().map(|(w, n)| (w.to_vec(), n)).collect();
 /// assert_eq!(words[0], (b"be".to_vec(), 2)); // count descending, then bytes ascending
 /// # Ok::<(), jogak::Error>(())
 /// ```
@@ -222,16 +222,17 @@ impl Counts {
         })
     }
 
-    /// The words in `order`, borrowed. Takes 8 bytes a word, and while sorting 24.
+    /// The words in `order`, borrowed; sorted on up to `threads` threads. Takes 8 bytes a word, and while
+    /// sorting 24.
     #[must_use]
-    pub fn inventory(&self, order: Order) -> Inventory<'_> {
-        Inventory::borrowed(self, order)
+    pub fn inventory(&self, order: Order, threads: usize) -> Inventory<'_> {
+        Inventory::borrowed(self, order, threads)
     }
 
-    /// The words in `order`. Frees at once what only look-ups need.
+    /// The words in `order`; sorted on up to `threads` threads. Frees at once what only look-ups need.
     #[must_use]
-    pub fn into_inventory(self, order: Order) -> Inventory<'static> {
-        Inventory::owned(self, order)
+    pub fn into_inventory(self, order: Order, threads: usize) -> Inventory<'static> {
+        Inventory::owned(self, order, threads)
     }
 }
 
@@ -287,7 +288,7 @@ mod tests {
     }
 
     fn listed(counts: &Counts, order: Order) -> Vec<(String, u64)> {
-        let inventory = counts.inventory(order);
+        let inventory = counts.inventory(order, 2);
         inventory.iter().map(|(w, n)| (String::from_utf8(w.to_vec()).unwrap(), n)).collect()
     }
 

@@ -55,6 +55,15 @@ pub struct BpeParts {
     pub strategy: Strategy,
     /// A word that is a piece is taken as it is.
     pub whole_word: bool,
+    /// What nothing covers, where no piece stands for it, is left out.
+    pub drop_unknown: bool,
+    /// A text glued to the last character of every word, beside a continuation marker.
+    pub word_suffix: Option<String>,
+    /// As HF tokenizers: what stands for unknown characters is there before anything is merged; a
+    /// character falls back to bytes only if there is a piece for each of them; merges of pieces that
+    /// text cannot become are passed over; and the right part of a merge loses as many bytes as a
+    /// continuation marker has, whichever they are.
+    pub hf_rules: bool,
 }
 
 /// A BPE model, compiled.
@@ -70,6 +79,12 @@ pub struct Bpe {
     fuse_unknown: bool,
     strategy: Strategy,
     whole_word: bool,
+    drop_unknown: bool,
+    hf_rules: bool,
+    /// The text behind every word that is glued to its last character.
+    word_suffix: String,
+    /// All 256 bytes are pieces, where symbols are bytes.
+    all_bytes: bool,
     /// Every piece has one derivation, from pieces of lower rank: long words may go by windows.
     proper: bool,
     greedy: OnceLock<Greedy>,
@@ -116,7 +131,11 @@ impl Bpe {
         let pieces = (0..vocab.len() as u32).filter_map(|id| vocab.piece(id));
         let made = pieces.filter(|piece| piece.len() > 1).count() == pairs.len();
         let plain = parts.bytes || (scored && parts.marked);
-        let exact = plain && parts.strategy == Strategy::Merges;
+        let all_bytes = match &symbols {
+            Symbols::Bytes { ids } => !ids.contains(&UNKNOWN),
+            Symbols::Chars(_) => false,
+        };
+        let exact = plain && (all_bytes || !parts.bytes) && parts.strategy == Strategy::Merges;
         let cuts = (exact && (made || !parts.whole_word)).then(|| Cuts::new(&vocab));
         Ok(Self {
             cuts,
@@ -131,6 +150,10 @@ impl Bpe {
             fuse_unknown: parts.fuse_unknown,
             strategy: parts.strategy,
             whole_word: parts.whole_word,
+            drop_unknown: parts.drop_unknown,
+            hf_rules: parts.hf_rules,
+            word_suffix: parts.word_suffix.unwrap_or_default(),
+            all_bytes,
             proper,
             greedy: OnceLock::new(),
         })
@@ -235,7 +258,9 @@ impl Bpe {
             return Ok(());
         }
         merger.clear();
-        if let Symbols::Bytes { ids } = &self.symbols {
+        if let Symbols::Bytes { ids } = &self.symbols
+            && self.all_bytes
+        {
             word.bytes().for_each(|byte| merger.push(ids[usize::from(byte)]));
             self.merge_word(way, merger, observer);
             let ends = merger.starts[1..].iter().copied().chain([word.len() as u32]);
@@ -246,10 +271,12 @@ impl Bpe {
         }
         let mut symbols: Vec<Symbol> = std::mem::take(&mut merger.symbols);
         symbols.clear();
-        self.symbols.for_each(word, |symbol| {
-            merger.push(symbol.id);
-            symbols.push(symbol);
-        });
+        if self.hf_rules {
+            self.hf_symbols(word, way.keep_uncovered, &mut symbols)?;
+        } else {
+            self.symbols.for_each(word, |symbol| symbols.push(symbol));
+        }
+        symbols.iter().for_each(|symbol| merger.push(symbol.id));
         self.merge_word(way, merger, observer);
         let mut pieces = Pieces::new(self, word, way, sink);
         let mut starts = merger.starts.iter().skip(1);
@@ -263,6 +290,82 @@ impl Bpe {
         }
         merger.symbols = symbols;
         result
+    }
+
+    /// The symbols of a word with what stands for unknown ones, as HF tokenizers puts them down: an
+    /// unknown piece waits for the next known character, and bytes do not wait.
+    fn hf_symbols(
+        &self,
+        word: &str,
+        keep_uncovered: bool,
+        symbols: &mut Vec<Symbol>,
+    ) -> Result<()> {
+        let mut waiting: Option<Symbol> = None;
+        let mut result = Ok(());
+        self.symbols.for_each(word, |symbol| {
+            if symbol.id != UNKNOWN {
+                symbols.extend(waiting.take());
+                symbols.push(symbol);
+                return;
+            }
+            if let Some(ids) = &self.byte_fallback {
+                let text = self.marked_symbol(word, symbol);
+                let bytes = || text.bytes().map(|byte| ids[usize::from(byte)]);
+                if bytes().all(|id| id != UNKNOWN) {
+                    // The bytes of a marker stand for nothing in the word.
+                    let within = symbol.start..symbol.end;
+                    let before = text.len() - within.len() - self.end_of(word, symbol).len();
+                    symbols.extend(bytes().zip(0..).map(|(id, at): (u32, usize)| {
+                        let start = (within.start + at.saturating_sub(before)).min(within.end);
+                        let end = if at < before { start } else { (start + 1).min(within.end) };
+                        Symbol { id, start, end }
+                    }));
+                    return;
+                }
+            }
+            let id = match self.unknown {
+                Some(id) => id,
+                None if self.drop_unknown => return,
+                None if keep_uncovered => {
+                    symbols.push(symbol);
+                    return;
+                }
+                None => {
+                    let text = word.get(symbol.start..symbol.end);
+                    let text = text.unwrap_or("part of a character").to_owned();
+                    result = Err(Error::NotCovered { text });
+                    return;
+                }
+            };
+            match &mut waiting {
+                Some(run) if self.fuse_unknown => run.end = symbol.end,
+                _ => symbols.extend(waiting.replace(Symbol { id, ..symbol })),
+            }
+        });
+        symbols.extend(waiting);
+        result
+    }
+
+    /// What is glued to the end of a symbol.
+    fn end_of(&self, word: &str, symbol: Symbol) -> &str {
+        if symbol.end < word.len() {
+            return "";
+        }
+        match &self.word_marker {
+            Marker::Suffix { text, joined: true } => text,
+            _ => &self.word_suffix,
+        }
+    }
+
+    /// The text of a symbol with its markers.
+    fn marked_symbol<'a>(&self, word: &'a str, symbol: Symbol) -> std::borrow::Cow<'a, str> {
+        let before = if symbol.start > 0 { self.word_marker.stripped() } else { "" };
+        let text = word.get(symbol.start..symbol.end).unwrap_or_default();
+        let end = self.end_of(word, symbol);
+        if before.is_empty() && end.is_empty() {
+            return text.into();
+        }
+        [before, text, end].concat().into()
     }
 
     fn merge_word<O: WordObserver>(&self, way: &mut Way, merger: &mut Merger, observer: &mut O) {
@@ -314,15 +417,22 @@ impl<'a, S: Sink> Pieces<'a, S> {
             return Ok(());
         }
         if let Some(ids) = &self.model.byte_fallback {
-            for (at, byte) in (start..end).zip(self.word[start..end].bytes()) {
-                self.sink.piece(ids[usize::from(byte)], at, at + 1);
+            let bytes = &self.word.as_bytes()[start..end];
+            if bytes.iter().all(|&byte| ids[usize::from(byte)] != UNKNOWN) {
+                for (at, &byte) in (start..end).zip(bytes) {
+                    self.sink.piece(ids[usize::from(byte)], at, at + 1);
+                }
+                return Ok(());
             }
-            return Ok(());
         }
         let unknown = match self.model.unknown {
             Some(unknown) => unknown,
+            None if self.model.drop_unknown => return Ok(()),
             None if self.keep_uncovered => UNKNOWN,
-            None => return Err(Error::NotCovered { text: self.word[start..end].to_owned() }),
+            None => {
+                let text = self.word.get(start..end).unwrap_or("part of a character").to_owned();
+                return Err(Error::NotCovered { text });
+            }
         };
         if self.model.fuse_unknown && self.run.is_some() {
             self.sink.extend_last(end);
@@ -343,9 +453,15 @@ fn symbols(parts: &BpeParts, vocab: &Vocab) -> Symbols {
         return Symbols::bytes(ids);
     }
     let marker = if parts.marked { Marker::None } else { parts.marker.clone() };
-    let characters: Vec<char> =
+    let end = parts.word_suffix.clone().unwrap_or_default();
+    let mut characters: Vec<char> =
         parts.pieces.iter().filter_map(|piece| symbol_character(piece, &marker)).collect();
-    Symbols::chars(marker, characters.into_iter(), |text| vocab.id(text.as_bytes()))
+    if !end.is_empty() {
+        let bare = parts.pieces.iter().filter_map(|piece| piece.strip_suffix(end.as_bytes()));
+        characters.extend(bare.filter_map(|piece| symbol_character(piece, &marker)));
+    }
+    let id_of = |text: &str| vocab.id(text.as_bytes());
+    Symbols::chars_with_end(marker, end, characters.into_iter(), id_of)
 }
 
 /// The character of a piece that is one character, with or without a marker glued to it.
@@ -366,32 +482,48 @@ fn symbol_character(piece: &[u8], marker: &Marker) -> Option<char> {
 fn listed(merges: &[(u32, u32)], vocab: &Vocab, parts: &BpeParts) -> Result<(PairTable, bool)> {
     let marker = &parts.marker;
     let mut pairs = PairTable::with_capacity(merges.len());
-    let products: Vec<u32> = merges
-        .iter()
-        .enumerate()
-        .map(|(rank, &(left, right))| {
-            let part = |id| {
-                vocab.piece(id).ok_or_else(|| Error::Config {
-                    option: "merges",
-                    found: format!("id {id} in merge {rank}"),
-                    expected: "ids of pieces that text can become".into(),
-                })
-            };
-            let (left, right) = (part(left)?, part(right)?);
-            let right = right.strip_prefix(marker.stripped().as_bytes()).unwrap_or(right);
-            let joined = [left, right].concat();
-            vocab.id(&joined).ok_or_else(|| Error::Config {
+    // (rank, left, right, product)
+    let mut found = Vec::with_capacity(merges.len());
+    for (rank, &(left, right)) in merges.iter().enumerate() {
+        let part = |id| {
+            vocab.piece(id).ok_or_else(|| Error::Config {
                 option: "merges",
-                found: format!("merge {rank}, which makes {:?}", String::from_utf8_lossy(&joined)),
-                expected: "products that are pieces".into(),
+                found: format!("id {id} in merge {rank}"),
+                expected: "ids of pieces that text can become".into(),
             })
-        })
-        .collect::<Result<_>>()?;
-    // id -> the rank that makes it, plus one.
-    let mut made: FxHashMap<u32, usize> = FxHashMap::default();
+        };
+        let (one, other) = match (part(left), part(right)) {
+            (Ok(one), Ok(other)) => (one, other),
+            _ if parts.hf_rules => continue,
+            (one, other) => (one?, other?),
+        };
+        let mark = marker.stripped().as_bytes();
+        let bare = if parts.hf_rules {
+            other.get(mark.len()..).unwrap_or_default()
+        } else {
+            other.strip_prefix(mark).unwrap_or(other)
+        };
+        let joined = [one, bare].concat();
+        match vocab.id(&joined) {
+            Some(product) => found.push((rank as u32, left, right, product)),
+            None if parts.hf_rules => {}
+            None => {
+                return Err(Error::Config {
+                    option: "merges",
+                    found: format!(
+                        "merge {rank}, which makes {:?}",
+                        String::from_utf8_lossy(&joined)
+                    ),
+                    expected: "products that are pieces".into(),
+                });
+            }
+        }
+    }
+    // id -> the rank that makes it.
+    let mut made: FxHashMap<u32, u32> = FxHashMap::default();
     let mut proper = true;
-    for (rank, (&(left, right), &product)) in merges.iter().zip(&products).enumerate() {
-        if !pairs.insert(left, right, rank as u32, product) {
+    for &(rank, left, right, product) in &found {
+        if !pairs.insert(left, right, rank, product) {
             return Err(Error::Config {
                 option: "merges",
                 found: format!("merge {rank}, which stands before already"),
@@ -400,17 +532,33 @@ fn listed(merges: &[(u32, u32)], vocab: &Vocab, parts: &BpeParts) -> Result<(Pai
         }
         proper &= made.insert(product, rank).is_none();
     }
-    let before = |id: u32, rank: usize| made.get(&id).is_none_or(|&other| other < rank);
+    let before = |id: u32, rank: u32| made.get(&id).is_none_or(|&other| other < rank);
     proper = proper
-        && merges
-            .iter()
-            .enumerate()
-            .all(|(rank, &(left, right))| before(left, rank) && before(right, rank))
+        && found.iter().all(|&(rank, left, right, _)| before(left, rank) && before(right, rank))
         // A symbol of the alphabet that merges also make has two derivations.
-        && products.iter().filter_map(|&id| vocab.piece(id)).all(|piece| {
-            if parts.bytes { piece.len() > 1 } else { symbol_character(piece, marker).is_none() }
+        && found.iter().filter_map(|merge| vocab.piece(merge.3)).all(|piece| {
+            if parts.bytes { piece.len() > 1 } else { !is_symbol(piece, parts) }
+        })
+        // So has a piece that stands for unknown characters.
+        && !found.iter().any(|&(_, left, right, product)| {
+            [left, right, product].into_iter().any(|id| stands_for_unknown(id, parts))
         });
     Ok((pairs, proper))
+}
+
+fn stands_for_unknown(id: u32, parts: &BpeParts) -> bool {
+    let bytes = parts.byte_fallback.as_deref();
+    parts.unknown == Some(id) || bytes.is_some_and(|ids| ids.contains(&id))
+}
+
+/// Whether a piece is a character, with or without what is glued to it.
+fn is_symbol(piece: &[u8], parts: &BpeParts) -> bool {
+    let end = parts.word_suffix.as_deref().unwrap_or_default();
+    let bare = piece.strip_suffix(end.as_bytes()).filter(|_| !end.is_empty());
+    [Some(piece), bare]
+        .into_iter()
+        .flatten()
+        .any(|piece| symbol_character(piece, &parts.marker).is_some())
 }
 
 /// All pairs of pieces whose joined text is a piece; equal scores are equal ranks.

@@ -5,15 +5,18 @@
 mod automaton;
 pub mod bpe;
 pub(crate) mod cuts;
+mod drawn;
 mod greedy;
 mod merge;
 mod pairs;
 pub mod unigram;
+pub mod word_level;
 pub mod wordpiece;
 
 pub use bpe::{Bpe, BpeParts, Strategy};
 pub use merge::Merger;
 pub use unigram::{Precision, Unigram, UnigramParts};
+pub use word_level::{WordLevel, WordLevelParts};
 pub use wordpiece::{WordPiece, WordPieceParts};
 
 use crate::error::Result;
@@ -22,6 +25,9 @@ use crate::vocab::Vocab;
 
 /// Receives the pieces of words, left to right.
 pub trait Sink {
+    /// Whether it looks at the bytes that pieces stand for.
+    const SPANS: bool = true;
+
     /// Piece `id` stands for the bytes `start..end` of the word; equal for a marker by itself.
     fn piece(&mut self, id: u32, start: usize, end: usize);
 
@@ -32,6 +38,8 @@ pub trait Sink {
 }
 
 impl Sink for Vec<u32> {
+    const SPANS: bool = false;
+
     #[inline]
     fn piece(&mut self, id: u32, _start: usize, _end: usize) {
         self.push(id);
@@ -64,6 +72,8 @@ pub struct Scratch {
     pub(crate) viterbi: unigram::Viterbi,
     /// For Unigram with a memory of words.
     pub(crate) near: unigram::NearTies,
+    /// For words that are drawn.
+    drawn: String,
 }
 
 /// The models, as a closed set.
@@ -76,6 +86,10 @@ pub enum Model {
     WordPiece(WordPiece),
     /// The Unigram language model.
     Unigram(Unigram),
+    /// Words as they are.
+    WordLevel(WordLevel),
+    /// Any of these, for words whose bytes are drawn as characters.
+    Drawn(Box<Model>),
 }
 
 impl Model {
@@ -92,20 +106,42 @@ impl Model {
         observer: &mut O,
     ) -> Result<()> {
         match self {
-            Model::Bpe(bpe) => bpe.word(word, way, &mut scratch.merger, sink, observer),
-            Model::WordPiece(wordpiece) => {
-                wordpiece.word(word, way.keep_uncovered, &mut scratch.found, sink, observer)
+            Model::Drawn(model) => {
+                let mut drawn = std::mem::take(&mut scratch.drawn);
+                drawn::draw(word, &mut drawn);
+                let sink = &mut drawn::Undrawn { sink, drawn: &drawn };
+                let result = model.plain_word(&drawn, way, scratch, sink, observer);
+                scratch.drawn = drawn;
+                result
             }
-            Model::Unigram(unigram) => match &mut way.alpha {
-                None => {
-                    let viterbi = &mut scratch.viterbi;
-                    unigram.word(word, way.keep_uncovered, viterbi, sink, observer)
-                }
+            plain => plain.plain_word(word, way, scratch, sink, observer),
+        }
+    }
+
+    /// A word as it is. By itself, so that sinks are not wrapped without end.
+    fn plain_word<S: Sink, O: crate::observe::WordObserver>(
+        &self,
+        word: &str,
+        way: &mut Way,
+        scratch: &mut Scratch,
+        sink: &mut S,
+        observer: &mut O,
+    ) -> Result<()> {
+        let uncovered = way.keep_uncovered;
+        match self {
+            Model::Bpe(bpe) => bpe.word(word, way, &mut scratch.merger, sink, observer),
+            Model::WordPiece(model) => {
+                model.word(word, uncovered, &mut scratch.found, sink, observer)
+            }
+            Model::Unigram(model) => match &mut way.alpha {
+                None => model.word(word, uncovered, &mut scratch.viterbi, sink, observer),
                 Some((alpha, random)) => {
-                    let path = unigram.lattice(word)?.sample(*alpha, random);
-                    unigram.write(word, path.pieces, way.keep_uncovered, sink)
+                    let path = model.lattice(word)?.sample(*alpha, random);
+                    model.write(word, path.pieces, uncovered, sink)
                 }
             },
+            Model::WordLevel(model) => model.word(word, uncovered, sink, observer),
+            Model::Drawn(_) => Ok(()), // nobody draws twice
         }
     }
 
@@ -115,6 +151,8 @@ impl Model {
             Model::Bpe(bpe) => bpe.vocab(),
             Model::WordPiece(wordpiece) => wordpiece.vocab(),
             Model::Unigram(unigram) => unigram.vocab(),
+            Model::WordLevel(words) => words.vocab(),
+            Model::Drawn(model) => model.vocab(),
         }
     }
 
@@ -122,16 +160,16 @@ impl Model {
     pub fn bpe(&self) -> Option<&Bpe> {
         match self {
             Model::Bpe(bpe) => Some(bpe),
-            Model::WordPiece(_) => None,
-            Model::Unigram(_) => None,
+            Model::Drawn(model) => model.bpe(),
+            Model::WordPiece(_) | Model::Unigram(_) | Model::WordLevel(_) => None,
         }
     }
 
-    /// The Unigram model, if it is one.
+    /// The Unigram model, if it is one that sees words as they are.
     pub fn unigram(&self) -> Option<&Unigram> {
         match self {
             Model::Unigram(unigram) => Some(unigram),
-            Model::Bpe(_) | Model::WordPiece(_) => None,
+            Model::Bpe(_) | Model::WordPiece(_) | Model::WordLevel(_) | Model::Drawn(_) => None,
         }
     }
 
@@ -141,7 +179,8 @@ impl Model {
         match self {
             Model::Bpe(bpe) => bpe.whole_word(),
             Model::WordPiece(wordpiece) => wordpiece.takes_whole_words(),
-            Model::Unigram(_) => false,
+            Model::WordLevel(_) => true,
+            Model::Unigram(_) | Model::Drawn(_) => false,
         }
     }
 
@@ -149,23 +188,39 @@ impl Model {
     pub(crate) fn cuts(&self) -> Option<&cuts::Cuts> {
         match self {
             Model::Bpe(bpe) => bpe.cuts(),
-            Model::WordPiece(_) => None,
-            Model::Unigram(_) => None,
+            Model::WordPiece(_) | Model::Unigram(_) | Model::WordLevel(_) | Model::Drawn(_) => None,
         }
     }
 
     /// Whether words are cut there whatever they begin with.
     pub(crate) fn cuts_all_words(&self) -> bool {
-        self.bpe().is_some_and(Bpe::cuts_all_words)
+        matches!(self, Model::Bpe(bpe) if bpe.cuts_all_words())
+    }
+
+    /// The unknown piece, where one stands for a run of unknown words.
+    pub(crate) fn fuses_words(&self) -> Option<u32> {
+        match self {
+            Model::WordLevel(words) => words.fused(),
+            Model::Drawn(model) => model.fuses_words(),
+            Model::Bpe(_) | Model::WordPiece(_) | Model::Unigram(_) => None,
+        }
+    }
+
+    /// The word as the model sees it.
+    pub(crate) fn seen<'a>(&self, word: &'a str) -> std::borrow::Cow<'a, str> {
+        match self {
+            Model::Drawn(_) => crate::symbols::draw(word.as_bytes()).into(),
+            _ => word.into(),
+        }
     }
 
     /// Whether `strategy` is the model's own way, so that what was remembered may be used.
     pub(crate) fn is_own(&self, strategy: Option<Strategy>) -> bool {
         match self {
             Model::Bpe(bpe) => strategy.is_none_or(|strategy| strategy == bpe.strategy()),
+            Model::Drawn(model) => model.is_own(strategy),
             // There is but one way, whatever is asked for.
-            Model::WordPiece(_) => true,
-            Model::Unigram(_) => true,
+            Model::WordPiece(_) | Model::Unigram(_) | Model::WordLevel(_) => true,
         }
     }
 }

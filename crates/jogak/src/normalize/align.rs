@@ -6,10 +6,19 @@
 /// What a normalizer writes its text to, from left to right.
 pub(crate) trait Sink {
     /// Bytes `start..end` of `source` stay as they are.
-    fn keep(&mut self, source: &str, start: usize, end: usize);
+    #[inline]
+    fn keep(&mut self, source: &str, start: usize, end: usize) {
+        self.copy(&source[start..end], start);
+    }
+
+    /// `text` stands in the source from byte `start` on.
+    fn copy(&mut self, text: &str, start: usize);
 
     /// `text` stands for the bytes `start..end` of the source; none, if it was put in.
     fn write(&mut self, text: &str, start: usize, end: usize);
+
+    /// Bytes written so far.
+    fn len(&self) -> usize;
 
     /// As [`Sink::write`], of one character.
     #[inline]
@@ -20,8 +29,13 @@ pub(crate) trait Sink {
 
 impl Sink for String {
     #[inline]
-    fn keep(&mut self, source: &str, start: usize, end: usize) {
-        self.push_str(&source[start..end]);
+    fn len(&self) -> usize {
+        self.as_str().len()
+    }
+
+    #[inline]
+    fn copy(&mut self, text: &str, _start: usize) {
+        self.push_str(text);
     }
 
     #[inline]
@@ -39,14 +53,39 @@ pub(crate) struct Aligned {
 }
 
 impl Sink for Aligned {
-    fn keep(&mut self, source: &str, start: usize, end: usize) {
-        self.text.push_str(&source[start..end]);
-        self.spans.extend((start..end).map(|at| (at, at + 1)));
+    fn len(&self) -> usize {
+        self.text.len()
+    }
+
+    fn copy(&mut self, text: &str, start: usize) {
+        self.text.push_str(text);
+        self.spans.extend((start..start + text.len()).map(|at| (at, at + 1)));
     }
 
     fn write(&mut self, text: &str, start: usize, end: usize) {
         self.text.push_str(text);
         self.spans.extend(std::iter::repeat_n((start, end), text.len()));
+    }
+}
+
+/// A sink for what is written of a part of a text: places in the part become places in the text.
+pub(crate) struct Shifted<'a, S> {
+    pub(crate) out: &'a mut S,
+    /// Where the part starts.
+    pub(crate) base: usize,
+}
+
+impl<S: Sink> Sink for Shifted<'_, S> {
+    fn len(&self) -> usize {
+        self.out.len()
+    }
+
+    fn copy(&mut self, text: &str, start: usize) {
+        self.out.copy(text, self.base + start);
+    }
+
+    fn write(&mut self, text: &str, start: usize, end: usize) {
+        self.out.write(text, self.base + start, self.base + end);
     }
 }
 

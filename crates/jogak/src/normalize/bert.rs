@@ -31,6 +31,22 @@ const CHINESE: [(u32, u32); 8] = [
     (0x2F800, 0x2FA1F),
 ];
 
+/// What the `Nmt` of Hugging Face's library drops.
+const NMT_DROPPED: [(u32, u32); 6] =
+    [(1, 8), (0xB, 0xB), (0xE, 0x1F), (0x7F, 0x7F), (0x8F, 0x8F), (0x9F, 0x9F)];
+
+/// What becomes a space there.
+const NMT_SPACES: [(u32, u32); 8] = [
+    (9, 0xA),
+    (0xC, 0xD),
+    (0x1680, 0x1680),
+    (0x200B, 0x200F),
+    (0x2028, 0x2029),
+    (0x2581, 0x2581),
+    (0xFEFF, 0xFEFF),
+    (0xFFFD, 0xFFFD),
+];
+
 /// One part of the normalizer: what it does with the members of a set.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Part {
@@ -40,11 +56,13 @@ pub(super) enum Part {
     Accents,
     /// Drop all combining marks.
     Marks,
+    /// The `Nmt` of Hugging Face's library.
+    Nmt,
 }
 
 impl Part {
     fn set(self) -> &'static CharSet {
-        static SETS: [OnceLock<CharSet>; 4] = [const { OnceLock::new() }; 4];
+        static SETS: [OnceLock<CharSet>; 5] = [const { OnceLock::new() }; 5];
         SETS[self as usize].get_or_init(|| match self {
             Part::Clean => {
                 let dropped = BERT_DROPPED.iter().flat_map(|&(first, last)| first..=last);
@@ -54,6 +72,7 @@ impl Part {
             Part::Chinese => CharSet::of_ranges(&CHINESE),
             Part::Accents => CharSet::of_ranges(&BERT_ACCENTS),
             Part::Marks => CharSet::of_ranges(&MARKS),
+            Part::Nmt => CharSet::of_ranges(&[&NMT_DROPPED[..], &NMT_SPACES].concat()),
         })
     }
 
@@ -66,12 +85,15 @@ impl Part {
             Part::Clean if SPACES.contains(&c) || c == IDEOGRAPHIC_SPACE => {
                 out.write(" ", start, end);
             }
+            Part::Nmt if NMT_SPACES.iter().any(|&(a, b)| a <= c as u32 && c as u32 <= b) => {
+                out.write(" ", start, end);
+            }
             Part::Chinese => {
                 out.write(" ", start, start);
                 out.keep(text, start, end);
                 out.write(" ", end, end);
             }
-            Part::Clean | Part::Accents | Part::Marks => {}
+            Part::Clean | Part::Accents | Part::Marks | Part::Nmt => {}
         });
     }
 }

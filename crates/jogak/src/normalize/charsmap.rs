@@ -12,6 +12,7 @@
 //! ```
 
 use aho_corasick::AhoCorasick;
+use unicode_segmentation::UnicodeSegmentation;
 
 use crate::error::{Error, Result};
 
@@ -105,6 +106,42 @@ impl Charsmap {
             }
         }
         self.run_until(text, done, text.len(), out);
+    }
+
+    /// As HF tokenizers has it: where a key begins a grapheme cluster of less than six bytes, the
+    /// shortest such key's replacement stands for the whole cluster; where not, or in longer ones, the
+    /// same goes for each character.
+    pub(super) fn run_graphemes(&self, text: &str, out: &mut impl Sink) {
+        for (start, cluster) in text.grapheme_indices(true) {
+            let end = start + cluster.len();
+            if cluster.len() < 6
+                && let Some(replacement) = self.shortest(cluster)
+            {
+                out.write(replacement, start, end);
+                continue;
+            }
+            for (at, c) in cluster.char_indices() {
+                let (from, to) = (start + at, start + at + c.len_utf8());
+                match self.shortest(&text[from..to]) {
+                    Some(replacement) => out.write(replacement, from, to),
+                    None => out.keep(text, from, to),
+                }
+            }
+        }
+    }
+
+    /// The replacement of the shortest key that `part` begins with.
+    fn shortest(&self, part: &str) -> Option<&str> {
+        let mut node = self.trie.root()?;
+        for (at, &byte) in part.as_bytes().iter().enumerate().take_while(|(_, byte)| **byte != 0) {
+            node = self.trie.child(node, byte)?;
+            if let Some(value) = self.trie.value(node)
+                && part.is_char_boundary(at + 1)
+            {
+                return Some(self.replacement(value as usize));
+            }
+        }
+        None
     }
 
     /// Rewrites what begins before `limit`; tells where the last key ended, if behind it.

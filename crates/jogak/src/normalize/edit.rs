@@ -43,7 +43,8 @@ impl Replacer {
     pub(super) fn changes(&self, text: &str) -> bool {
         match &self.pattern {
             Pattern::Text(pattern) => text.contains(pattern.as_str()),
-            Pattern::Regex(_) => true,
+            // There is no match in nothing, as in Hugging Face's library.
+            Pattern::Regex(_) => !text.is_empty(),
         }
     }
 

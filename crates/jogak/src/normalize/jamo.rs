@@ -207,6 +207,38 @@ pub fn compose(form: Jamo, text: &str) -> String {
     out
 }
 
+/// The bytes of a text, whole characters or not, before which nothing depends on what comes behind:
+/// [`compose`] of both parts is that of the whole. The text may go on.
+pub(super) fn settled(form: Jamo, text: &[u8]) -> usize {
+    let continues = |&at: &usize| text[at] & 0xC0 == 0x80;
+    if text.len() >= 4 && (text.len() - 4..text.len()).all(|at| continues(&at)) {
+        return text.len(); // behind bytes that are no character
+    }
+    let mut starts = (0..text.len()).rev().filter(|at| !continues(at));
+    let Some(mut at) = starts.next() else { return 0 };
+    let mut end = text.len();
+    for before in starts {
+        let left = std::str::from_utf8(&text[before..at]).ok();
+        let right = text[at..end].utf8_chunks().next();
+        let right = right.and_then(|chunk| chunk.valid().chars().next());
+        let joined = match (left.and_then(|left| left.chars().next()), right) {
+            (Some(left), Some(right)) => {
+                left == ESCAPE
+                    || (form.initial(left).is_some() && form.vowel(right).is_some())
+                    || (form.vowel(left).is_some() && form.last(right).is_some())
+            }
+            // Bytes that are no character separate; the last ones may yet become one.
+            (Some(_), None) => end == text.len(),
+            (None, _) => false,
+        };
+        if !joined {
+            return at;
+        }
+        (at, end) = (before, at);
+    }
+    0
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::{Normalizer, Place, Rule};

@@ -8,15 +8,12 @@ use super::Place;
 use super::align::Sink;
 use crate::pretokenize::{Dummy, Metaspace};
 
-/// The visible space.
-const MARK: &str = "▁";
-
 /// Whether a space is added to `text`.
 fn adds(spaces: Metaspace, text: &str, place: Place) -> bool {
     let here = match spaces.dummy {
         Dummy::Always => true,
-        Dummy::First if spaces.suffix => place.last,
-        Dummy::First => place.first,
+        Dummy::First | Dummy::Start if spaces.suffix => place.last,
+        Dummy::First | Dummy::Start => place.first,
         Dummy::Never => false,
     };
     let present = |text: &str| {
@@ -37,19 +34,21 @@ pub(crate) fn changes(spaces: Metaspace, text: &str, place: Place) -> bool {
 /// Writes `text` with its spaces as asked.
 pub(crate) fn run(spaces: Metaspace, text: &str, place: Place, out: &mut impl Sink) {
     let adds = adds(spaces, text, place);
+    let mut utf8 = [0; 4];
+    let mark: &str = spaces.mark().encode_utf8(&mut utf8);
     if adds && !spaces.suffix {
-        out.write(spaces.mark(), 0, 0);
+        out.write(mark, 0, 0);
     }
     let mut done = 0;
     if spaces.escape {
         for at in memchr::memchr_iter(b' ', text.as_bytes()) {
             out.keep(text, done, at);
-            out.write(MARK, at, at + 1);
+            out.write(mark, at, at + 1);
             done = at + 1;
         }
     }
     out.keep(text, done, text.len());
     if adds && spaces.suffix {
-        out.write(spaces.mark(), text.len(), text.len());
+        out.write(mark, text.len(), text.len());
     }
 }

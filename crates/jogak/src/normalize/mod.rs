@@ -9,6 +9,7 @@
 //! bert.rs      BERT's cleaning and accents                 edit.rs      replace, strip, collapse
 //! charsmap.rs  SentencePiece's compiled rules, read        darts.rs     and compiled
 //! rules.rs     its named rule sets, made from Unicode      tables.rs    written by an example
+//! draw.rs      bytes as GPT-2 draws them                     
 //! align.rs     where the new text came from                set.rs       the search for what changes
 //! ```
 //!
@@ -21,6 +22,7 @@ mod bert;
 mod case;
 mod charsmap;
 mod darts;
+pub(crate) mod draw;
 mod edit;
 mod forms;
 mod jamo;
@@ -37,7 +39,7 @@ pub use forms::Form;
 pub use jamo::{ESCAPE, Jamo, compose};
 pub use rules::{RuleSet, parse_rules};
 
-pub(crate) use align::{Aligned, Sink};
+pub(crate) use align::{Aligned, Shifted, Sink};
 
 use std::sync::Arc;
 
@@ -61,6 +63,8 @@ pub enum Rule {
         bytes: Vec<u8>,
         /// Texts that stay as they are.
         keep: Vec<String>,
+        /// By grapheme clusters, as HF tokenizers applies it; `keep` is then of no use.
+        graphemes: bool,
     },
     /// Lower case, character by character.
     Lowercase,
@@ -102,6 +106,11 @@ pub enum Rule {
     CollapseSpaces,
     /// Hangul syllables as letters, reversibly.
     Jamo(Jamo),
+    /// Every byte as the character that GPT-2 draws it with.
+    DrawBytes,
+    /// The `Nmt` of HF tokenizers: some controls are dropped, white space of many kinds and what cannot
+    /// be seen become spaces.
+    HfNmt,
 }
 
 /// Where in a document a stretch of text stands. Special tokens cut documents into stretches.
@@ -124,6 +133,7 @@ enum Stage {
     Form(forms::Former),
     RuleSet(&'static Charsmap),
     Charsmap(Arc<Charsmap>, Option<AhoCorasick>),
+    Graphemes(Arc<Charsmap>),
     Case(case::Caser),
     Bert(bert::Part),
     Prepend(String),
@@ -131,6 +141,7 @@ enum Stage {
     Strip { left: bool, right: bool },
     Collapse,
     Jamo(Jamo, Arc<set::CharSet>),
+    Draw,
 }
 
 /// A sequence of rules, compiled: the output of each is the input of the next.
@@ -168,7 +179,10 @@ impl Normalizer {
                 Rule::Form(form) => stages.push(Stage::Form(forms::Former::new(*form, false))),
                 Rule::Form9(form) => stages.push(Stage::Form(forms::Former::new(*form, true))),
                 Rule::RuleSet(set) => stages.push(Stage::RuleSet(set.charsmap()?)),
-                Rule::Charsmap { bytes, keep } => {
+                Rule::Charsmap { bytes, graphemes: true, .. } => {
+                    stages.push(Stage::Graphemes(Arc::new(Charsmap::read(bytes)?)));
+                }
+                Rule::Charsmap { bytes, keep, .. } => {
                     let map = Arc::new(Charsmap::read(bytes)?);
                     stages.push(Stage::Charsmap(map, finder(keep)?));
                 }
@@ -197,6 +211,8 @@ impl Normalizer {
                     }
                 }
                 Rule::CollapseSpaces => stages.push(Stage::Collapse),
+                Rule::DrawBytes => stages.push(Stage::Draw),
+                Rule::HfNmt => stages.push(Stage::Bert(bert::Part::Nmt)),
                 &Rule::Jamo(form) => {
                     stages.push(Stage::Jamo(form, Arc::new(set::CharSet::new(form.touches()))));
                 }
@@ -271,11 +287,13 @@ impl Normalizer {
 
     /// The way back for a stretch of normalized text: what was put before it is taken off, letters
     /// become syllables. Other rules have no way back. Bytes that are no UTF-8 stay.
-    pub fn undone(&self, stretch: &[u8]) -> Vec<u8> {
+    ///
+    /// `first` tells that the stretch comes with its beginning.
+    pub fn undone(&self, stretch: &[u8], first: bool) -> Vec<u8> {
         let mut now = stretch.to_vec();
         for stage in self.stages.iter().rev() {
             match stage {
-                Stage::Prepend(text) if now.starts_with(text.as_bytes()) => {
+                Stage::Prepend(text) if first && now.starts_with(text.as_bytes()) => {
                     now.drain(..text.len());
                 }
                 Stage::Jamo(form, _) => {
@@ -290,6 +308,28 @@ impl Normalizer {
             }
         }
         now
+    }
+
+    /// How many bytes of a stretch that may go on can be taken back by themselves: [`Normalizer::undone`]
+    /// of them and of all that follows, `first` being false for that, is that of the whole.
+    pub fn settled(&self, stretch: &[u8], first: bool) -> usize {
+        let mut cut = stretch.len();
+        let mut letters = false;
+        let mut prefix = 0;
+        for stage in &self.stages {
+            match stage {
+                Stage::Prepend(text) => prefix += text.len(),
+                // One way of writing letters may not see what another one made.
+                Stage::Jamo(..) if letters => return 0,
+                Stage::Jamo(form, _) => {
+                    letters = true;
+                    cut = jamo::settled(*form, stretch);
+                }
+                _ => {}
+            }
+        }
+        // Syllables are shorter than their letters, by a factor of three at most.
+        if first && cut < 3 * prefix + 12 { 0 } else { cut }
     }
 }
 
@@ -312,7 +352,7 @@ impl Stage {
         match self {
             Stage::Form(former) => former.changes(text),
             Stage::RuleSet(map) => map.changes(text),
-            Stage::Charsmap(map, _) => map.changes(text),
+            Stage::Charsmap(map, _) | Stage::Graphemes(map) => map.changes(text),
             Stage::Case(caser) => caser.changes(text),
             Stage::Bert(part) => part.changes(text),
             Stage::Prepend(prefix) => !text.is_empty() && !prefix.is_empty(),
@@ -320,6 +360,7 @@ impl Stage {
             &Stage::Strip { left, right } => edit::stripped(text, left, right) != (0, text.len()),
             Stage::Collapse => edit::has_extra_space(text, place),
             Stage::Jamo(_, touched) => touched.find(text, 0).is_some(),
+            Stage::Draw => draw::changes(text),
         }
     }
 
@@ -327,6 +368,7 @@ impl Stage {
         match self {
             Stage::Form(former) => former.run(text, out),
             Stage::RuleSet(map) => map.run(text, out),
+            Stage::Graphemes(map) => map.run_graphemes(text, out),
             Stage::Charsmap(map, None) => map.run(text, out),
             Stage::Charsmap(map, Some(keep)) => map.run_around(keep, text, out),
             Stage::Case(caser) => caser.run(text, out),
@@ -341,6 +383,7 @@ impl Stage {
                 out.keep(text, start, end);
             }
             Stage::Collapse => edit::collapse(text, place, out),
+            Stage::Draw => draw::run(text, out),
             Stage::Jamo(form, touched) => jamo::decompose(*form, text, touched, out),
         }
         Ok(())

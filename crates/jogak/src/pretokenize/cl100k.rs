@@ -17,16 +17,38 @@
 
 use super::classes::{LETTER, LINE_END, NUMBER, OTHER, SPACE};
 use super::classes::{blanks, class_at, letters, run, short_run};
+use super::o200k;
 
 /// Where the word that starts at `at` ends.
 #[inline(always)]
 pub(super) fn word_end(text: &[u8], at: usize) -> usize {
+    end::<3>(text, at, blank_end)
+}
+
+/// The same for Llama 3: `\s*[\r\n]+|\s+(?!\S)|\s+` at the end.
+#[inline(always)]
+pub(super) fn llama3_word_end(text: &[u8], at: usize) -> usize {
+    end::<3>(text, at, o200k::blank_end)
+}
+
+/// The same for Qwen 2: `\p{N}` for `\p{N}{1,3}`.
+#[inline(always)]
+pub(super) fn qwen2_word_end(text: &[u8], at: usize) -> usize {
+    end::<1>(text, at, o200k::blank_end)
+}
+
+#[inline(always)]
+fn end<const DIGITS: usize>(
+    text: &[u8],
+    at: usize,
+    blank_end: impl Fn(&[u8], usize) -> usize,
+) -> usize {
     let Some((first, next)) = class_at(text, at) else { return at };
     if LETTER.has(first) {
         return letters(text, next);
     }
     if NUMBER.has(first) {
-        return short_run(text, next, NUMBER, 2);
+        return short_run(text, next, NUMBER, DIGITS - 1);
     }
     if text[at] == b'\''
         && let Some(end) = contraction(text, at)

@@ -6,7 +6,9 @@
 //! ```text
 //! scheme.rs    the names, their patterns                what a user chooses
 //! gpt2.rs cl100k.rs o200k.rs simple.rs script.rs        one scanner per scheme: plain branches
+//! hf_scripts.rs                                         scripts as HF tokenizers tell them apart
 //! spaces.rs    the options of metaspace
+//! matches.rs   what matches are
 //! regex.rs                                              the fallback for everything else
 //! classes.rs   what a character is, runs of characters  the toolkit of the scanners
 //! tables.rs script_ranges.rs                            written by examples/unicode_tables.rs
@@ -22,6 +24,9 @@
 mod cl100k;
 mod classes;
 mod gpt2;
+mod hf_script_ranges;
+mod hf_scripts;
+mod matches;
 mod o200k;
 mod regex;
 mod scheme;
@@ -32,7 +37,8 @@ mod spaces;
 #[allow(dead_code, reason = "the list of classes is whole, needed or not")]
 mod tables;
 
-pub use scheme::{Matches, Scheme};
+pub use matches::Matches;
+pub use scheme::Scheme;
 pub use script::Script;
 pub use spaces::{Dummy, Metaspace};
 
@@ -47,8 +53,9 @@ use classes::SPACE;
 /// ```
 /// use jogak::pretokenize::{Matches, Pretokenizer, Scheme};
 ///
-/// let lines = Scheme::Regex { pattern: "\n".to_owned(), matches: Matches::Removed };
-/// let cutter = Pretokenizer::new(&[lines, Scheme::Digits { group: 1 }])?;
+/// let lines = Scheme::Regex { pattern: "\n".to_owned(), matches: Matches::Removed,
+///     invert: false, literal: false };
+/// let cutter = Pretokenizer::new(&[lines, Scheme::Digits { group: 1, unicode_17: false }])?;
 /// let text = "room 42\nfloor 3";
 /// let mut words = Vec::new();
 /// cutter.for_each(text, |start, end| words.push(&text[start..end]))?;
@@ -69,12 +76,23 @@ enum Stage {
     Gpt2,
     Cl100k,
     O200k,
+    Llama3,
+    Qwen2,
+    Tekken,
     Bert,
+    Bert8,
     Metaspace { escape: bool, suffix: bool },
+    Mark { mark: char, suffix: bool },
     Punctuation,
+    /// Punctuation of Unicode 8.0 or 16.0 with any [`Matches`].
+    Marks { matches: Matches, unicode_8: bool },
     Digits,
     ThreeDigits,
+    /// Numbers by groups of any size, by Unicode 17.0 or 16.0.
+    Numbers { group: usize, unicode_17: bool },
     Script,
+    HfScripts,
+    Fixed { length: usize },
     Regex(Box<regex::Engine>),
 }
 
@@ -83,11 +101,13 @@ impl Pretokenizer {
     ///
     /// # Errors
     /// [`Error::Pattern`] if a regular expression does not compile; [`Error::Config`] if digits
-    /// are to be grouped by another number than 1 or 3.
+    /// are to be grouped by another number than 0, 1 or 3, or words to have no character.
     pub fn new(schemes: &[Scheme]) -> Result<Self> {
         let stages = schemes
             .iter()
-            .filter(|scheme| **scheme != Scheme::None)
+            .filter(|scheme| {
+                !matches!(scheme, Scheme::None | Scheme::PrefixSpace | Scheme::DrawBytes)
+            })
             .map(Stage::new)
             .collect::<Result<_>>()?;
         Ok(Self { schemes: schemes.to_vec(), stages })
@@ -118,6 +138,27 @@ impl Pretokenizer {
     }
 }
 
+impl Pretokenizer {
+    /// Cuts parts of a text: as [`Pretokenizer::for_each`] on each of them, but with one account of
+    /// how long regular expressions may take.
+    pub(crate) fn for_each_part(
+        &self,
+        text: &str,
+        parts: &[(usize, usize)],
+        word: &mut dyn FnMut(usize, usize),
+    ) -> Result<()> {
+        let account = &regex::Account::new();
+        let (first, rest) = match self.stages.split_first() {
+            Some((first, rest)) => (first, rest),
+            None => (&Stage::Whole, &[][..]),
+        };
+        for &(start, end) in parts {
+            run_sequence(first, rest, &text[start..end], start, account, word)?;
+        }
+        Ok(())
+    }
+}
+
 /// Cuts `text`, which starts at `base` of the whole text, with `first`, and every word with `rest`.
 fn run_sequence(
     first: &Stage,
@@ -142,29 +183,59 @@ fn run_sequence(
 impl Stage {
     fn new(scheme: &Scheme) -> Result<Self> {
         Ok(match scheme {
-            Scheme::None => Stage::Whole,
+            Scheme::None | Scheme::PrefixSpace | Scheme::DrawBytes => Stage::Whole,
             Scheme::Whitespace => Stage::Whitespace,
             Scheme::Gpt2 => Stage::Gpt2,
             Scheme::Cl100k => Stage::Cl100k,
             Scheme::O200k => Stage::O200k,
+            Scheme::Llama3 => Stage::Llama3,
+            Scheme::Qwen2 => Stage::Qwen2,
+            Scheme::Tekken => Stage::Tekken,
             Scheme::Bert => Stage::Bert,
+            Scheme::Bert8 => Stage::Bert8,
             Scheme::Metaspace(Metaspace { split: false, .. }) => Stage::Whole,
-            Scheme::Metaspace(spaces) => {
-                Stage::Metaspace { escape: spaces.escape, suffix: spaces.suffix }
+            Scheme::Metaspace(spaces) if matches!(spaces.mark(), '▁' | ' ') => {
+                Stage::Metaspace { escape: spaces.mark() == '▁', suffix: spaces.suffix }
             }
-            Scheme::Punctuation => Stage::Punctuation,
-            Scheme::Digits { group: 1 } => Stage::Digits,
-            Scheme::Digits { group: 3 } => Stage::ThreeDigits,
-            Scheme::Digits { group } => {
+            Scheme::Metaspace(spaces) => {
+                Stage::Mark { mark: spaces.mark(), suffix: spaces.suffix }
+            }
+            Scheme::Punctuation { matches: Matches::Isolated, unicode_8: false } => {
+                Stage::Punctuation
+            }
+            &Scheme::Punctuation { matches, unicode_8 } => Stage::Marks { matches, unicode_8 },
+            Scheme::Digits { group: 1, unicode_17: false } => Stage::Digits,
+            Scheme::Digits { group: 3, unicode_17: false } => Stage::ThreeDigits,
+            &Scheme::Digits { group: group @ (0 | 1 | 3), unicode_17 } => {
+                let group = if group == 0 { usize::MAX } else { usize::from(group) };
+                Stage::Numbers { group, unicode_17 }
+            }
+            Scheme::Digits { group, .. } => {
                 return Err(Error::Config {
                     option: "digits group",
                     found: group.to_string(),
-                    expected: "1 or 3".to_owned(),
+                    expected: "1, 3, or 0 for no limit".to_owned(),
                 });
             }
             Scheme::Script => Stage::Script,
-            Scheme::Regex { pattern, matches } => {
-                Stage::Regex(Box::new(regex::Engine::new(pattern, *matches)?))
+            Scheme::HfScripts => Stage::HfScripts,
+            &Scheme::Fixed { length } => {
+                if length == 0 {
+                    return Err(Error::Config {
+                        option: "the length of words",
+                        found: "0".to_owned(),
+                        expected: "at least 1".to_owned(),
+                    });
+                }
+                Stage::Fixed { length }
+            }
+            Scheme::Words => {
+                let pattern = scheme.pattern().unwrap_or_default();
+                Stage::Regex(Box::new(regex::Engine::new(pattern, Matches::Only, false)?))
+            }
+            Scheme::Regex { pattern, matches, invert, literal } => {
+                let pattern = if *literal { &*fancy_regex::escape(pattern) } else { pattern };
+                Stage::Regex(Box::new(regex::Engine::new(pattern, *matches, *invert)?))
             }
         })
     }
@@ -184,7 +255,24 @@ impl Stage {
             Stage::Gpt2 => tile(text, gpt2::word_end, word),
             Stage::Cl100k => tile(text, cl100k::word_end, word),
             Stage::O200k => tile(text, o200k::word_end, word),
+            Stage::Llama3 => tile(text, cl100k::llama3_word_end, word),
+            Stage::Qwen2 => tile(text, cl100k::qwen2_word_end, word),
+            Stage::Tekken => tile(text, o200k::tekken_word_end, word),
             Stage::Bert => tile_solid(text, simple::bert_end, word),
+            Stage::Bert8 => tile_solid(text, simple::bert_8_end, word),
+            &Stage::Mark { mark, suffix } => {
+                tile(text, |text, at| simple::mark_end(text, at, mark, suffix), word);
+            }
+            &Stage::Marks { matches, unicode_8 } => {
+                simple::punctuation(text, matches, unicode_8, word);
+            }
+            &Stage::Numbers { group, unicode_17 } => {
+                tile(text, |text, at| simple::number_end(text, at, group, unicode_17), word);
+            }
+            Stage::HfScripts => hf_scripts::scan(text, word),
+            &Stage::Fixed { length } => {
+                tile(text, |text, at| simple::fixed_end(text, at, length), word);
+            }
             Stage::Metaspace { escape: true, suffix: false } => {
                 tile(text, simple::metaspace_end, word);
             }

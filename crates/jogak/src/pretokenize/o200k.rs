@@ -30,6 +30,21 @@ const LINE_ENDS_AND_SLASHES: [u8; 3] = *b"\r\n/";
 /// Where the word that starts at `at` ends.
 #[inline(always)]
 pub(super) fn word_end(text: &[u8], at: usize) -> usize {
+    end::<3>(text, at, with_contraction)
+}
+
+/// The same for tekken: no contractions, `\p{N}` for `\p{N}{1,3}`.
+#[inline(always)]
+pub(super) fn tekken_word_end(text: &[u8], at: usize) -> usize {
+    end::<1>(text, at, |_, end| end)
+}
+
+#[inline(always)]
+fn end<const DIGITS: usize>(
+    text: &[u8],
+    at: usize,
+    with_contraction: impl Fn(&[u8], usize) -> usize,
+) -> usize {
     let Some((first, next)) = class_at(text, at) else { return at };
     if LETTER.has(first) {
         return match body(text, at) {
@@ -38,7 +53,7 @@ pub(super) fn word_end(text: &[u8], at: usize) -> usize {
         };
     }
     if NUMBER.has(first) {
-        return short_run(text, next, NUMBER, 2);
+        return short_run(text, next, NUMBER, DIGITS - 1);
     }
     if !LINE_END.has(first) {
         match body(text, next) {
@@ -104,7 +119,7 @@ fn symbol_end(text: &[u8], at: usize) -> usize {
 }
 
 /// `\s*[\r\n]+|\s+(?!\S)|\s+`: where the word of white space that starts at `at` ends.
-fn blank_end(text: &[u8], at: usize) -> usize {
+pub(super) fn blank_end(text: &[u8], at: usize) -> usize {
     let blanks = blanks(text, at);
     match blanks.line_end {
         Some(line_end) => line_end,

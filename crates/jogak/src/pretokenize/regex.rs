@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 
 use fancy_regex::{Error as EngineError, Regex, RegexBuilder, RuntimeError};
 
-use super::Matches;
+use super::matches::{Joiner, Matches};
 use crate::error::{Error, Result};
 
 /// Steps a text may use beyond what it earns.
@@ -64,7 +64,7 @@ pub(crate) struct Finder(Engine);
 impl Finder {
     /// Compiles `pattern`; [`Error::Pattern`] if that fails.
     pub(crate) fn new(pattern: &str) -> Result<Self> {
-        Ok(Self(Engine::new(pattern, Matches::Only)?))
+        Ok(Self(Engine::new(pattern, Matches::Only, false)?))
     }
 
     /// Calls `each` with the byte range of every match; matches may be empty.
@@ -73,13 +73,7 @@ impl Finder {
     /// [`Error::PatternGaveUp`]
     pub(crate) fn for_each(&self, text: &str, mut each: impl FnMut(usize, usize)) -> Result<()> {
         let account = Account::new();
-        let mut at = 0;
-        while at <= text.len() {
-            let Some((start, end)) = self.0.find(text, at, 0, &account)? else { break };
-            each(start, end);
-            at = behind(text, start, end);
-        }
-        Ok(())
+        self.0.each_match(text, 0, &account, &mut each)
     }
 }
 
@@ -93,14 +87,16 @@ fn behind(text: &str, start: usize, end: usize) -> usize {
 pub(super) struct Engine {
     pattern: String,
     matches: Matches,
+    invert: bool,
     /// The expression with each [`limit`], compiled when first needed.
     regexes: [OnceLock<Regex>; RUNGS],
 }
 
 impl Engine {
     /// Compiles `pattern`; [`Error::Pattern`] if that fails.
-    pub(super) fn new(pattern: &str, matches: Matches) -> Result<Self> {
-        let engine = Self { pattern: pattern.to_owned(), matches, regexes: Default::default() };
+    pub(super) fn new(pattern: &str, matches: Matches, invert: bool) -> Result<Self> {
+        let pattern = pattern.to_owned();
+        let engine = Self { pattern, matches, invert, regexes: Default::default() };
         engine.regex(0)?;
         Ok(engine)
     }
@@ -125,28 +121,41 @@ impl Engine {
         text: &str,
         base: usize,
         account: &Account,
-        mut word: impl FnMut(usize, usize),
+        word: impl FnMut(usize, usize),
     ) -> Result<()> {
-        let mut word = |start: usize, end: usize| {
-            if start < end {
-                word(start, end);
-            }
-        };
+        let mut joiner = Joiner::new(self.matches, self.invert, word);
         let mut cut = 0; // everything before is done
+        let done = self.each_match(text, base, account, |start, end| {
+            joiner.gap(cut, start);
+            joiner.found(start, end);
+            cut = end;
+        });
+        if done.is_ok() {
+            joiner.gap(cut, text.len());
+        }
+        joiner.finish();
+        done
+    }
+
+    /// Calls `each` with the byte range of every match. A match may be empty, but not where the match
+    /// before it ends.
+    #[inline(always)]
+    fn each_match(
+        &self,
+        text: &str,
+        base: usize,
+        account: &Account,
+        mut each: impl FnMut(usize, usize),
+    ) -> Result<()> {
         let mut at = 0; // where the next search starts
+        let mut last = None; // where the last match ended
         while at <= text.len() {
             let Some((start, end)) = self.find(text, at, base, account)? else { break };
-            if self.matches != Matches::Only {
-                word(cut, start);
+            if start < end || last != Some(end) {
+                each(start, end);
             }
-            if self.matches != Matches::Removed {
-                word(start, end);
-            }
-            cut = end;
+            last = Some(end);
             at = behind(text, start, end);
-        }
-        if self.matches != Matches::Only {
-            word(cut, text.len());
         }
         Ok(())
     }

@@ -4,7 +4,7 @@
 //! [`Scheme::pattern`]; a scanner in the file of its family with the rule in words; an arm in
 //! `run` (mod.rs). The law tests find it through [`Scheme::NAMED`] and hold it to its pattern.
 
-use super::Metaspace;
+use super::{Matches, Metaspace};
 
 /// One way to cut a text into words.
 ///
@@ -46,17 +46,35 @@ pub enum Scheme {
     /// This is the cut alone: putting spaces around Chinese characters, lower case and the removal
     /// of accents are BERT's normalization and come before.
     Bert,
+    /// The same with the punctuation of Unicode 8.0, as in HF tokenizers.
+    Bert8,
+    /// Words (`\w+`), and what stands between them and white space; white space is dropped. The
+    /// `Whitespace` of HF tokenizers.
+    Words,
+    /// Llama 3, which is the older cl100k: white space at the end of a text is cut behind its last line
+    /// end.
+    Llama3,
+    /// Qwen 2: as Llama 3, but numbers one by one.
+    Qwen2,
+    /// Mistral's tekken: as o200k, but without contractions, and numbers one by one.
+    Tekken,
     /// Cut before every `▁` (U+2581), or behind it where spaces belong to the word before them. The
     /// spaces have been replaced by `▁` before.
     Metaspace(Metaspace),
-    /// Every punctuation character is its own word, and so is what stands between two of them.
-    /// Punctuation as in [`Scheme::Bert`].
-    Punctuation,
+    /// Punctuation as in [`Scheme::Bert`], and what stands between.
+    Punctuation {
+        /// What a punctuation character is.
+        matches: Matches,
+        /// What is punctuation: by Unicode 8.0 or 16.0.
+        unicode_8: bool,
+    },
     /// Numbers (`\p{N}`: digits of all scripts, Roman numerals, fractions) are cut off from the
     /// rest, in groups from the left.
     Digits {
-        /// Largest number of characters in a group: 1 or 3.
+        /// Largest number of characters in a group: 1 or 3; 0 for no limit.
         group: u8,
+        /// What is a number: by Unicode 17.0 or 16.0.
+        unicode_17: bool,
     },
     /// Cut where the Unicode script changes. It has no pattern; the rule:
     ///
@@ -71,6 +89,20 @@ pub enum Scheme {
     /// Here it takes a change between two real scripts to cut, and a space opens a word as in the
     /// other schemes; [`Scheme::Punctuation`] and [`Scheme::Digits`] cut the rest where wanted.
     Script,
+    /// Cut where the script changes as in HF tokenizers (`UnicodeScripts`): characters of no script of
+    /// their own are a script, Common, and so are combining marks, Inherited. What stands before the
+    /// first character that is neither a space nor unknown is dropped.
+    HfScripts,
+    /// So many characters to a word.
+    Fixed {
+        /// How many; above 0.
+        length: usize,
+    },
+    /// A space before every word that does not begin with one. Rewrites, and cuts nothing.
+    PrefixSpace,
+    /// Every byte becomes the character that GPT-2 draws it with (`Ġ` for a space). Rewrites, and cuts
+    /// nothing.
+    DrawBytes,
     /// Any regular expression, in the syntax of the `fancy-regex` crate (look-around, possessive
     /// repeats and back references included).
     Regex {
@@ -78,20 +110,11 @@ pub enum Scheme {
         pattern: String,
         /// What its matches are.
         matches: Matches,
+        /// The gaps are taken for matches, and matches for gaps.
+        invert: bool,
+        /// The pattern is a text, and no expression.
+        literal: bool,
     },
-}
-
-/// What the matches of a [`Scheme::Regex`] are.
-///
-/// An empty match has no text; under `Isolated` and `Removed` it still cuts where it stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Matches {
-    /// Words, and so are the gaps between them: nothing is lost.
-    Isolated,
-    /// Separators: dropped, the gaps are the words.
-    Removed,
-    /// The only words: the gaps are dropped.
-    Only,
 }
 
 /// ASCII punctuation and `\p{P}`, for use inside brackets.
@@ -103,7 +126,7 @@ macro_rules! punctuation {
 
 impl Scheme {
     /// Every scheme that has a name, with it.
-    pub const NAMED: [(&'static str, Scheme); 11] = [
+    pub const NAMED: [(&'static str, Scheme); 17] = [
         ("none", Scheme::None),
         ("whitespace", Scheme::Whitespace),
         ("gpt2", Scheme::Gpt2),
@@ -111,17 +134,23 @@ impl Scheme {
         ("o200k", Scheme::O200k),
         ("bert", Scheme::Bert),
         ("metaspace", Scheme::Metaspace(Metaspace::DEFAULT)),
-        ("punctuation", Scheme::Punctuation),
-        ("digits", Scheme::Digits { group: 1 }),
-        ("digits-3", Scheme::Digits { group: 3 }),
+        ("bert-8.0", Scheme::Bert8),
+        ("punctuation", Scheme::Punctuation { matches: Matches::Isolated, unicode_8: false }),
+        ("digits", Scheme::Digits { group: 1, unicode_17: false }),
+        ("digits-3", Scheme::Digits { group: 3, unicode_17: false }),
         ("script", Scheme::Script),
+        ("words", Scheme::Words),
+        ("llama-3", Scheme::Llama3),
+        ("qwen2", Scheme::Qwen2),
+        ("tekken", Scheme::Tekken),
+        ("unicode-scripts", Scheme::HfScripts),
     ];
 
     /// The scheme called `name`, or `None` if there is none.
     ///
     /// ```
     /// use jogak::pretokenize::Scheme;
-    /// assert_eq!(Scheme::from_name("digits-3"), Some(Scheme::Digits { group: 3 }));
+    /// assert_eq!(Scheme::from_name("digits-3"), Some(Scheme::Digits { group: 3, unicode_17: false }));
     /// assert_eq!(Scheme::from_name("gpt-2"), None);
     /// ```
     #[must_use]
@@ -136,8 +165,8 @@ impl Scheme {
     }
 
     /// The regular expression (for `fancy-regex`) whose successive matches are the words of this
-    /// scheme. `None` for [`Scheme::Script`], which no expression says, and for [`Scheme::Regex`],
-    /// which has its own.
+    /// scheme. `None` for [`Scheme::Script`] and others that no short expression says, and for
+    /// [`Scheme::Regex`], which has its own.
     ///
     /// The patterns of cl100k and o200k are those of tiktoken, that of GPT-2 is OpenAI's release
     /// with the contractions gathered in one group.
@@ -176,27 +205,53 @@ impl Scheme {
                 (false, false) => " [^ ]*|[^ ]+",
                 (false, true) => "[^ ]* |[^ ]+",
             },
-            Scheme::Punctuation => concat!("[", punctuation!(), "]|[^", punctuation!(), "]+"),
-            Scheme::Digits { group: 1 } => r"\p{N}|\P{N}+",
+            Scheme::Punctuation { matches: Matches::Isolated, unicode_8: false } => {
+                concat!("[", punctuation!(), "]|[^", punctuation!(), "]+")
+            }
+            Scheme::Digits { unicode_17: true, .. } => return None,
+            Scheme::Digits { group: 1, .. } => r"\p{N}|\P{N}+",
+            Scheme::Digits { group: 0, .. } => r"\p{N}+|\P{N}+",
             Scheme::Digits { .. } => r"\p{N}{1,3}|\P{N}+",
-            Scheme::Script | Scheme::Regex { .. } => return None,
+            Scheme::Words => r"\w+|[^\w\s]+",
+            Scheme::Llama3 => concat!(
+                r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}",
+                r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+            ),
+            Scheme::Qwen2 => concat!(
+                r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}",
+                r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+            ),
+            Scheme::Tekken => concat!(
+                r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+",
+                r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*",
+                r"|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+            ),
+            Scheme::PrefixSpace | Scheme::DrawBytes => r"(?s:.+)",
+            Scheme::Bert8
+            | Scheme::Punctuation { .. }
+            | Scheme::Script
+            | Scheme::HfScripts
+            | Scheme::Fixed { .. }
+            | Scheme::Regex { .. } => return None,
         })
+    }
+
+    /// Whether it also rewrites what it is given: nothing that stands behind it sees the text itself.
+    #[must_use]
+    pub fn rewrites(&self) -> bool {
+        matches!(self, Scheme::Metaspace(_) | Scheme::PrefixSpace | Scheme::DrawBytes)
     }
 
     /// Whether the words of any text, put together, are the text: nothing is dropped.
     #[must_use]
     pub fn is_lossless(&self) -> bool {
         match self {
-            Scheme::Whitespace | Scheme::Bert => false,
-            Scheme::Regex { matches, .. } => *matches == Matches::Isolated,
-            Scheme::None
-            | Scheme::Gpt2
-            | Scheme::Cl100k
-            | Scheme::O200k
-            | Scheme::Metaspace(_)
-            | Scheme::Punctuation
-            | Scheme::Digits { .. }
-            | Scheme::Script => true,
+            Scheme::Whitespace | Scheme::Bert | Scheme::Bert8 | Scheme::Words => false,
+            Scheme::HfScripts => false,
+            Scheme::Regex { matches, .. } | Scheme::Punctuation { matches, .. } => {
+                !matches!(matches, Matches::Removed | Matches::Only)
+            }
+            _ => true,
         }
     }
 }

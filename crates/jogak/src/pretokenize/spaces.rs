@@ -8,6 +8,9 @@ pub enum Dummy {
     Always,
     /// To the document alone.
     First,
+    /// To every word whose first character stands at the very beginning of the document as it was
+    /// given: to none where something was dropped before it (Hugging Face's `first`).
+    Start,
     /// Nowhere.
     Never,
 }
@@ -23,8 +26,10 @@ pub struct Metaspace {
     /// Spaces belong to the word before them, and the one that is added goes behind the text
     /// (`treat_whitespace_as_suffix`).
     pub suffix: bool,
-    /// Spaces become `▁`; otherwise they stay spaces.
+    /// Spaces become the mark; otherwise they stay spaces.
     pub escape: bool,
+    /// What spaces become: `▁`, or another character.
+    pub mark: char,
     /// Words are cut at spaces; otherwise a text is one word (`split_by_whitespace` off).
     pub split: bool,
 }
@@ -36,12 +41,13 @@ impl Metaspace {
         only_missing: false,
         suffix: false,
         escape: true,
+        mark: '▁',
         split: true,
     };
 
     /// What a space is written as.
-    pub fn mark(&self) -> &'static str {
-        if self.escape { "▁" } else { " " }
+    pub fn mark(&self) -> char {
+        if self.escape { self.mark } else { ' ' }
     }
 }
 

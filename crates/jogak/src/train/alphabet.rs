@@ -1,8 +1,10 @@
 //! The base alphabet of a corpus: which symbols words are made of before the first merge.
 
+use std::collections::BTreeMap;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::symbols::{Form, Marker, Symbols, byte_order};
+use crate::symbols::{Form, Marker, Sign, Symbols, byte_order};
 
 /// Which characters of a corpus are kept.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,40 +45,30 @@ impl Alphabet {
         }
     }
 
-    /// The characters of `words`: first all plain texts, then all that carry the marker, each part
+    /// The characters that words are made of, with their counts: first all plain texts, then all that carry the marker, each part
     /// sorted by text. With `every_plain` a character is also there as it is where it only occurs with
     /// the marker.
-    pub fn chars<'a>(
-        words: impl Iterator<Item = (&'a str, u64)>,
+    pub fn chars(
+        signs: impl Iterator<Item = (Sign, u64)>,
         marker: &Marker,
         limit: &AlphabetLimit,
         every_plain: bool,
     ) -> Self {
-        // By code point: memory is only touched where a script has its characters. Sums that pass
-        // `u64::MAX` are refused when words are cut, which adds up more.
-        let mut counts = vec![0u64; char::MAX as usize + 1];
-        let mut forms = vec![0u8; char::MAX as usize + 1];
         let bit = |form| if form == Form::Plain { 1 } else { 2 };
-        let mut any = false;
-        for (word, count) in words {
-            let mut rest = word.chars();
-            let mut first = true;
-            while let Some(character) = rest.next() {
-                let form = marker.form(first, rest.as_str().is_empty());
-                first = false;
-                any = true;
-                let total = &mut counts[character as usize];
-                *total = total.saturating_add(count);
-                forms[character as usize] |= bit(form);
-            }
+        let mut found: BTreeMap<char, (u128, u8)> = BTreeMap::new();
+        for (sign, count) in signs {
+            let Sign::Character(character, form) = sign else { continue };
+            let (total, forms) = found.entry(character).or_default();
+            *total += u128::from(count);
+            *forms |= bit(form);
         }
-        let occurring: Vec<(char, u128)> = ('\0'..=char::MAX)
-            .filter(|&character| forms[character as usize] != 0)
-            .map(|character| (character, u128::from(counts[character as usize])))
-            .collect();
+        let forms = |character| found.get(&character).map_or(0, |&(_, forms)| forms);
+        let any = !found.is_empty();
+        let occurring: Vec<(char, u128)> =
+            found.iter().map(|(&character, &(total, _))| (character, total)).collect();
         let distinct = occurring.len();
         let kept = limit.apply(occurring);
-        let found = kept.iter().filter(|&&character| forms[character as usize] != 0).count();
+        let kept_and_found = kept.iter().filter(|&&character| forms(character) != 0).count();
         // Characters that were given are there as they are, wherever they occur.
         let every_plain = every_plain || matches!(limit, AlphabetLimit::Given(_));
         let mut text = String::new();
@@ -84,7 +76,7 @@ impl Alphabet {
         for &character in &kept {
             for form in [Form::Plain, Form::Marked] {
                 let wanted = every_plain && form == Form::Plain;
-                if (wanted || forms[character as usize] & bit(form) != 0)
+                if (wanted || forms(character) & bit(form) != 0)
                     && marker.write(character, form, &mut text)
                 {
                     entries.push((form, text.clone().into_bytes()));
@@ -106,7 +98,7 @@ impl Alphabet {
             index.get(text.as_bytes()).copied()
         });
         Self {
-            left_out: distinct - found,
+            left_out: distinct - kept_and_found,
             symbols,
             texts: entries.into_iter().map(|entry| entry.1).collect(),
         }
@@ -154,7 +146,11 @@ mod tests {
 
     fn texts(marker: &Marker, limit: AlphabetLimit) -> Vec<String> {
         let words = [("low", 5), ("lower", 2)];
-        let alphabet = Alphabet::chars(words.into_iter(), marker, &limit, false);
+        let mut signs = Vec::new();
+        for (word, count) in words {
+            marker.for_each(word, |sign, _, _| signs.push((sign, count)));
+        }
+        let alphabet = Alphabet::chars(signs.into_iter(), marker, &limit, false);
         alphabet.texts.into_iter().map(|text| String::from_utf8(text).unwrap_or_default()).collect()
     }
 

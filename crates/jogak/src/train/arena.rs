@@ -11,7 +11,7 @@
 //! So the symbol right of one that starts at `p` starts at `p + width`, and the one left of it ends
 //! at `p - 1`: no links, no shifting, one cache line.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 use crate::error::{Error, Result};
 use crate::symbols::UNKNOWN;
@@ -27,6 +27,9 @@ const NO_SYMBOL: u32 = UNKNOWN;
 /// a millisecond.
 pub(super) const SLOTS_PER_TICK: usize = 1 << 18;
 
+/// Places that are fetched at once: few enough to stay in a first-level cache.
+pub(super) const PLACES_AT_ONCE: usize = 64;
+
 /// Words as slots, and the count of each.
 #[derive(Debug)]
 pub(super) struct Arena {
@@ -38,12 +41,14 @@ pub(super) struct Arena {
     blocks: Vec<u32>,
 }
 
-impl Arena {
-    pub(super) fn new() -> Self {
+impl Default for Arena {
+    fn default() -> Self {
         // A border in front, so that every position has a left neighbour.
         Self { slots: vec![BORDER], runs: Vec::new(), blocks: Vec::new() }
     }
+}
 
+impl Arena {
     /// Appends a symbol of the word that is being written.
     #[inline]
     pub(super) fn push(&mut self, symbol: u32) {
@@ -53,6 +58,11 @@ impl Arena {
     /// Ends the word that was being written.
     pub(super) fn end_word(&mut self, count: u64) -> Result<()> {
         self.slots.push(BORDER);
+        self.end_run(count)
+    }
+
+    /// The words up to here, from where the last run ended, occur `count` times.
+    fn end_run(&mut self, count: u64) -> Result<()> {
         let end = u32::try_from(self.slots.len()).map_err(|_| Error::TooLarge {
             what: "the table of word symbols",
             size: self.slots.len() as u64,
@@ -63,6 +73,26 @@ impl Arena {
             _ => self.runs.push((end, count)),
         }
         Ok(())
+    }
+
+    /// Appends the words of another arena.
+    pub(super) fn append(&mut self, other: Self) -> Result<()> {
+        self.slots.reserve_exact(other.slots.len());
+        // Without the border in front.
+        let mut start = 1;
+        for (end, count) in other.runs {
+            self.slots.extend_from_slice(&other.slots[start..end as usize]);
+            self.end_run(count)?;
+            start = end as usize;
+        }
+        Ok(())
+    }
+
+    /// Gives every symbol its number.
+    pub(super) fn renumber(&mut self, number: impl Fn(u32) -> u32) {
+        for slot in self.slots.iter_mut().filter(|slot| **slot != BORDER) {
+            *slot = number(*slot);
+        }
     }
 
     /// Must be called once, after the last word.
@@ -105,6 +135,14 @@ impl Arena {
             && self.slots.get((position + left_width) as usize) == Some(&right)
     }
 
+    /// Reads the slots at `places`, to have them near: the processor waits for all of them at once,
+    /// where a loop that decides something at every place waits for one after the other.
+    #[inline]
+    pub(super) fn fetch(&self, places: &[u32]) {
+        let near = places.iter().fold(0, |near, &place| near ^ self.slots[place as usize]);
+        std::hint::black_box(near);
+    }
+
     /// Writes `symbol` over `position..position + left_width + right_width`.
     #[inline]
     pub(super) fn write(&mut self, position: u32, left_width: u32, right_width: u32, symbol: u32) {
@@ -129,22 +167,24 @@ impl Arena {
 
     /// Calls `pair(position, left, right, weight)` for every two neighbours, left to right.
     pub(super) fn for_each_pair(&self, widths: &[u32], pair: impl FnMut(u32, u32, u32, u64)) {
-        let _ = self.while_each_pair(widths, || ControlFlow::Continue(()), pair);
+        let all = 0..self.slots.len();
+        let _ = self.while_each_pair(widths, &all, || ControlFlow::Continue(()), pair);
     }
 
-    /// [`Arena::for_each_pair`] as long as `tick`, which is called now and then, says so.
+    /// [`Arena::for_each_pair`] for the words of a part, as long as `tick`, which is called now and
+    /// then, says so.
     pub(super) fn while_each_pair(
         &self,
         widths: &[u32],
+        part: &Range<usize>,
         mut tick: impl FnMut() -> ControlFlow<()>,
         mut pair: impl FnMut(u32, u32, u32, u64),
     ) -> ControlFlow<()> {
-        let mut position = 0;
-        let mut runs = self.runs.iter().copied();
-        let (mut run_end, mut weight) = runs.next().unwrap_or_default();
-        while position < self.slots.len() {
+        let mut position = part.start;
+        let (mut weight, mut weight_end) = (0, 0);
+        while position < part.end {
             tick()?;
-            let stretch = self.slots.len().min(position + SLOTS_PER_TICK);
+            let stretch = part.end.min(position + SLOTS_PER_TICK);
             while position < stretch {
                 let left = self.slots[position];
                 if !Self::is_symbol(left) {
@@ -154,9 +194,9 @@ impl Arena {
                 let next = position + widths[left as usize] as usize;
                 let right = self.slots[next];
                 if Self::is_symbol(right) {
-                    while run_end as usize <= position {
-                        let Some(run) = runs.next() else { return ControlFlow::Continue(()) };
-                        (run_end, weight) = run;
+                    if position >= weight_end {
+                        let (count, end) = self.weight(position as u32);
+                        (weight, weight_end) = (count, end as usize);
                     }
                     pair(position as u32, left, right, weight);
                 }
@@ -164,6 +204,20 @@ impl Arena {
             }
         }
         ControlFlow::Continue(())
+    }
+
+    /// Up to `threads` parts of about the same size, that have all words between them.
+    pub(super) fn parts(&self, threads: usize) -> Vec<Range<usize>> {
+        let count = threads.min(self.slots.len() / SLOTS_PER_TICK).max(1);
+        let mut start = 0;
+        (1..=count)
+            .map(|part| {
+                let rest = &self.slots[self.slots.len() * part / count..];
+                let border = rest.iter().position(|&slot| slot == BORDER).unwrap_or(rest.len());
+                let end = self.slots.len() - rest.len() + border;
+                std::mem::replace(&mut start, end)..end
+            })
+            .collect()
     }
 
     /// Calls `word(symbols, count)` for every word, in order; [`UNKNOWN`] stands for a character

@@ -5,9 +5,10 @@ use std::ops::ControlFlow;
 use super::alphabet::{Alphabet, AlphabetLimit};
 use super::arena::{Arena, SLOTS_PER_TICK};
 use super::bpe::BpeConfig;
+use super::parallel::{Tick, each};
 use super::view::TrainObserver;
 use crate::error::{Error, Result};
-use crate::symbols::Marker;
+use crate::symbols::{Form, Marker, Sign, Symbols, UNKNOWN};
 
 /// The words of a corpus, cut into symbols: ready for training. Built from any iterator of
 /// (word, count), after which the source of the words is needed no more.
@@ -19,6 +20,10 @@ pub struct Corpus {
     pub(super) total_words: u64,
     /// Symbols times word counts, unknown ones among them.
     pub(super) length: u64,
+    /// How often every symbol occurs.
+    pub(super) occurrences: Vec<u64>,
+    /// How many threads may work on it.
+    pub(super) threads: usize,
     /// The observer asked to stop before all words were cut.
     pub(super) interrupted: bool,
 }
@@ -31,8 +36,9 @@ pub(super) enum Start<'a> {
 }
 
 impl Corpus {
-    /// Cuts `words` into symbols. Speed and memory are best if they come sorted by count; the order
-    /// matters for [`super::Ties::FirstSeen`] only.
+    /// Cuts words into symbols, every part on a thread of its own; as many threads work later on. Speed
+    /// and memory are best if the words come sorted by count; the order matters for
+    /// [`super::Ties::FirstSeen`] only.
     ///
     /// If `observer` asks to stop, the words read until then are the corpus, and
     /// [`Corpus::train`] makes no merge.
@@ -40,8 +46,8 @@ impl Corpus {
     /// # Errors
     /// [`Error::CountOverflow`] if the number of symbols times counts passes `u64::MAX`;
     /// [`Error::TooLarge`] for more than 2^32 symbols.
-    pub fn new<'a>(
-        words: impl Iterator<Item = (&'a str, u64)> + Clone,
+    pub fn new<'a, W: Iterator<Item = (&'a str, u64)> + Clone + Sync>(
+        parts: &[W],
         config: &BpeConfig,
         observer: &mut impl TrainObserver,
     ) -> Result<Self> {
@@ -52,57 +58,178 @@ impl Corpus {
         } else {
             Start::Chars(&config.marker, &config.limit, false)
         };
-        Self::cut(words, &start, || observer.progress(0, goal))
+        Self::cut(parts, &start, || observer.progress(0, goal))
     }
 
-    /// Cuts `words` into symbols, as long as `tick` says so.
+    /// Cuts words into symbols, as long as `tick` says so.
     ///
     /// # Errors
     /// As [`Corpus::new`].
-    pub(super) fn cut<'a>(
-        words: impl Iterator<Item = (&'a str, u64)> + Clone,
+    pub(super) fn cut<'a, W: Iterator<Item = (&'a str, u64)> + Clone + Sync>(
+        parts: &[W],
         start: &Start<'_>,
-        mut tick: impl FnMut() -> ControlFlow<()>,
+        tick: impl FnMut() -> ControlFlow<()>,
     ) -> Result<Self> {
-        let mut stopped = ControlFlow::Continue(());
+        let cut = each(parts.len().max(1), tick, |part, tick| {
+            let words = parts.get(part).cloned().into_iter().flatten();
+            ControlFlow::Continue(Cut::new(words, start, tick))
+        });
+        let mut all = Cut::default();
+        for part in cut.continue_value().into_iter().flatten() {
+            all.append(part?)?;
+        }
+        let Cut { mut arena, mut tally, distinct_words, total_words, length, interrupted } = all;
+        arena.finish();
+        tally.seen.sort_unstable();
+        tally.seen.dedup();
         let alphabet = match start {
             Start::Bytes => Alphabet::bytes(),
             Start::Chars(marker, limit, every_plain) => {
-                let mut bytes = 0;
-                let known = words.clone().take_while(|(word, _)| {
-                    bytes += word.len();
-                    if bytes >= SLOTS_PER_TICK {
-                        bytes = 0;
-                        stopped = tick();
-                    }
-                    stopped.is_continue()
-                });
-                Alphabet::chars(known, marker, limit, *every_plain)
+                let signs = tally.seen.iter().map(|&code| (sign(code), tally.count(code)));
+                Alphabet::chars(signs, marker, limit, *every_plain)
             }
         };
-        let mut arena = Arena::new();
-        let (mut distinct_words, mut total_words, mut length) = (0, 0u64, 0u64);
+        let mut occurrences = vec![0; alphabet.len()];
+        for &code in &tally.seen {
+            let id = match &alphabet.symbols {
+                Symbols::Bytes { ids } => ids[code as usize],
+                symbols => symbols.id(sign(code)),
+            };
+            if id != UNKNOWN {
+                occurrences[id as usize] += tally.count(code);
+            }
+            // From here on the tally tells the id.
+            tally.counts[code as usize] = u64::from(id);
+        }
+        arena.renumber(|code| tally.count(code) as u32);
+        let threads = parts.len();
+        Ok(Self {
+            alphabet,
+            arena,
+            distinct_words,
+            total_words,
+            length,
+            occurrences,
+            threads,
+            interrupted,
+        })
+    }
+}
+
+/// A sign as a number: its code point, with a bit for the form. Bytes are their own codes.
+const MARKED: u32 = 1 << 21;
+const OWN: u32 = 1 << 22;
+
+fn code(sign: Sign) -> u32 {
+    match sign {
+        Sign::Character(character, Form::Plain) => character as u32,
+        Sign::Character(character, Form::Marked) => character as u32 | MARKED,
+        Sign::Own => OWN,
+    }
+}
+
+fn sign(code: u32) -> Sign {
+    let form = if code & MARKED == 0 { Form::Plain } else { Form::Marked };
+    char::from_u32(code & !MARKED).map_or(Sign::Own, |character| Sign::Character(character, form))
+}
+
+/// How often every code occurs.
+#[derive(Debug)]
+struct Tally {
+    /// By code: memory is only touched where a script has its characters.
+    counts: Vec<u64>,
+    /// The codes that occur; some more than once.
+    seen: Vec<u32>,
+}
+
+impl Default for Tally {
+    fn default() -> Self {
+        Self { counts: vec![0; OWN as usize + 1], seen: Vec::new() }
+    }
+}
+
+impl Tally {
+    fn count(&self, code: u32) -> u64 {
+        self.counts[code as usize]
+    }
+
+    /// Sums that pass `u64::MAX` are refused with the length of the corpus, which adds up more.
+    #[inline]
+    fn add(&mut self, code: u32, count: u64) {
+        let sum = &mut self.counts[code as usize];
+        if *sum == 0 {
+            self.seen.push(code);
+        }
+        *sum = sum.saturating_add(count);
+    }
+}
+
+/// Words of one thread, cut.
+#[derive(Debug, Default)]
+struct Cut {
+    arena: Arena,
+    tally: Tally,
+    distinct_words: u64,
+    total_words: u64,
+    length: u64,
+    interrupted: bool,
+}
+
+impl Cut {
+    fn new<'a>(
+        words: impl Iterator<Item = (&'a str, u64)>,
+        start: &Start<'_>,
+        tick: Tick<'_>,
+    ) -> Result<Self> {
+        let mut cut = Self::default();
         let mut next_tick = SLOTS_PER_TICK;
         for (word, count) in words {
-            if arena.len() >= next_tick && stopped.is_continue() {
-                next_tick = arena.len() + SLOTS_PER_TICK;
-                stopped = tick();
+            let before = cut.arena.len();
+            if before >= next_tick {
+                next_tick = before + SLOTS_PER_TICK;
+                if tick().is_break() {
+                    cut.interrupted = true;
+                    break;
+                }
             }
-            if stopped.is_break() {
-                break;
+            let mut add = |code| {
+                cut.arena.push(code);
+                cut.tally.add(code, count);
+            };
+            match start {
+                Start::Bytes => word.bytes().for_each(|byte| add(u32::from(byte))),
+                Start::Chars(marker, ..) => marker.for_each(word, |sign, _, _| add(code(sign))),
             }
-            let before = arena.len();
-            alphabet.symbols.for_each(word, |symbol| arena.push(symbol.id));
-            let symbols = (arena.len() - before) as u64;
-            length = count.checked_mul(symbols).and_then(|n| length.checked_add(n)).ok_or_else(
-                || Error::CountOverflow { what: "the number of symbols in the corpus".into() },
-            )?;
-            total_words = total_words.saturating_add(count);
-            distinct_words += 1;
-            arena.end_word(count)?;
+            let symbols = (cut.arena.len() - before) as u64;
+            cut.lengthen(count.checked_mul(symbols))?;
+            cut.total_words = cut.total_words.saturating_add(count);
+            cut.distinct_words += 1;
+            cut.arena.end_word(count)?;
         }
-        arena.finish();
-        let interrupted = stopped.is_break();
-        Ok(Self { alphabet, arena, distinct_words, total_words, length, interrupted })
+        Ok(cut)
+    }
+
+    fn lengthen(&mut self, by: Option<u64>) -> Result<()> {
+        self.length = by.and_then(|by| self.length.checked_add(by)).ok_or_else(|| {
+            Error::CountOverflow { what: "the number of symbols in the corpus".into() }
+        })?;
+        Ok(())
+    }
+
+    /// Appends the words of another part.
+    fn append(&mut self, other: Self) -> Result<()> {
+        if self.distinct_words == 0 {
+            let interrupted = self.interrupted || other.interrupted;
+            *self = Self { interrupted, ..other };
+            return Ok(());
+        }
+        self.lengthen(Some(other.length))?;
+        for &code in &other.tally.seen {
+            self.tally.add(code, other.tally.count(code));
+        }
+        self.total_words = self.total_words.saturating_add(other.total_words);
+        self.distinct_words += other.distinct_words;
+        self.interrupted |= other.interrupted;
+        self.arena.append(other.arena)
     }
 }

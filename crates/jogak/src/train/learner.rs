@@ -5,16 +5,15 @@ use std::ops::ControlFlow;
 
 use rustc_hash::FxHashSet;
 
-use super::arena::Arena;
+use super::arena::{Arena, PLACES_AT_ONCE};
 use super::bpe::{BpeConfig, Merge, Stop};
 use super::corpus::Corpus;
 use super::neighbours::Neighbours;
-use super::pairs::Pairs;
+use super::pairs::{self, Pairs};
 use super::queue::Queue;
 use super::rules::Shape;
 use super::ties::{Tied, Ties};
 use super::view::View;
-use crate::symbols::UNKNOWN;
 
 /// The pieces so far.
 #[derive(Debug)]
@@ -63,6 +62,7 @@ pub(super) struct Entry {
 /// Training under way.
 pub(super) struct Learner<'a> {
     config: &'a BpeConfig,
+    threads: usize,
     arena: Arena,
     pub(super) pieces: Pieces,
     pairs: Pairs,
@@ -86,7 +86,7 @@ const PAIRS_PER_MERGE: u64 = 150;
 impl<'a> Learner<'a> {
     /// Ready, but for [`Learner::count_pairs`].
     pub(super) fn new(corpus: Corpus, config: &'a BpeConfig, goal: Option<usize>) -> Self {
-        let Corpus { alphabet, arena, .. } = corpus;
+        let Corpus { alphabet, arena, occurrences, threads, .. } = corpus;
         let mut taken: FxHashSet<Vec<u8>> = alphabet.texts.iter().cloned().collect();
         taken.extend(config.other_pieces.iter().chain(&config.uncounted_pieces).cloned());
         let compared = if config.bytes {
@@ -108,14 +108,9 @@ impl<'a> Learner<'a> {
             texts: alphabet.texts,
             taken,
         };
-        let mut occurrences = vec![0; pieces.texts.len()];
-        arena.for_each_word(&pieces.widths, |symbols, count| {
-            for &symbol in symbols.iter().filter(|&&symbol| symbol != UNKNOWN) {
-                occurrences[symbol as usize] += count;
-            }
-        });
         let mut learner = Self {
             config,
+            threads,
             arena,
             pieces,
             pairs: Pairs::default(),
@@ -144,7 +139,9 @@ impl<'a> Learner<'a> {
         self.queue.clear();
         let widths = &self.pieces.widths;
         let wanted = |ids| !self.passed.contains(&ids) && self.allowed(ids);
-        self.pairs = Pairs::count(&self.arena, widths, self.threshold, wanted, tick)?;
+        let counted =
+            pairs::count(&self.arena, widths, self.threshold, wanted, self.threads, tick)?;
+        self.pairs = Pairs::new(counted);
         for number in 0..self.pairs.len() as u32 {
             self.enqueue(number);
         }
@@ -294,28 +291,31 @@ impl<'a> Learner<'a> {
         let (mut merged, mut both_new) = (0, (0u64, 0u32));
         let (mut weight, mut weight_end) = (0, 0);
         self.places.clear();
-        for &place in places {
-            if !self.arena.holds(place, merge.left, left_width, merge.right) {
-                continue;
-            }
-            if place >= weight_end {
-                (weight, weight_end) = self.arena.weight(place);
-            }
-            self.arena.write(place, left_width, right_width, merge.id);
-            self.places.push(place);
-            merged += weight;
-            let before = self.arena.slot(place as usize - 1);
-            if before == merge.id {
-                // The place before was merged a moment ago; its right neighbour is noted as
-                // merge.left, which it no longer is.
-                both_new.0 += weight;
-                both_new.1 += 1;
-            } else if Arena::is_symbol(before) {
-                self.left.add(before, weight);
-            }
-            let behind = self.arena.slot((place + width) as usize);
-            if Arena::is_symbol(behind) {
-                self.right.add(behind, weight);
+        for places in places.chunks(PLACES_AT_ONCE) {
+            self.arena.fetch(places);
+            for &place in places {
+                if !self.arena.holds(place, merge.left, left_width, merge.right) {
+                    continue;
+                }
+                if place >= weight_end {
+                    (weight, weight_end) = self.arena.weight(place);
+                }
+                self.arena.write(place, left_width, right_width, merge.id);
+                self.places.push(place);
+                merged += weight;
+                let before = self.arena.slot(place as usize - 1);
+                if before == merge.id {
+                    // The place before was merged a moment ago; its right neighbour is noted as
+                    // merge.left, which it no longer is.
+                    both_new.0 += weight;
+                    both_new.1 += 1;
+                } else if Arena::is_symbol(before) {
+                    self.left.add(before, weight);
+                }
+                let behind = self.arena.slot((place + width) as usize);
+                if Arena::is_symbol(behind) {
+                    self.right.add(behind, weight);
+                }
             }
         }
         (merged, both_new)

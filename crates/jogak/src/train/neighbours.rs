@@ -19,6 +19,12 @@ impl Neighbours {
         self.weights[index] += weight;
     }
 
+    /// The weight of a neighbour, which is then 0.
+    #[inline]
+    pub(super) fn take(&mut self, symbol: u32) -> u64 {
+        std::mem::take(&mut self.weights[symbol as usize])
+    }
+
     pub(super) fn clear(&mut self) {
         for &symbol in &self.seen {
             self.weights[symbol as usize] = 0;

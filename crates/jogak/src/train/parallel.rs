@@ -3,6 +3,8 @@
 //! Rule: which thread did what must not be seen in any answer. The caller adds up what the threads
 //! hand back with operations that do not care for order (whole numbers, or one place per item).
 
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// Does `work` once for every item, on up to `threads` threads; whoever is free takes the next.
@@ -41,6 +43,44 @@ where
             }
         }
         states
+    })
+}
+
+/// What long work calls now and then, and that says whether to go on.
+pub(super) type Tick<'a> = &'a mut dyn FnMut() -> ControlFlow<()>;
+
+/// Does `work(number, tick)` for every number below `threads` on a thread of its own; number 0 on this
+/// one, where `tick` is called. If it breaks, all do.
+pub(super) fn each<T: Send>(
+    threads: usize,
+    mut tick: impl FnMut() -> ControlFlow<()>,
+    work: impl Fn(usize, Tick<'_>) -> ControlFlow<(), T> + Sync,
+) -> ControlFlow<(), Vec<T>> {
+    let stopped = AtomicBool::new(false);
+    let look = || match stopped.load(Ordering::Relaxed) {
+        true => ControlFlow::Break(()),
+        false => ControlFlow::Continue(()),
+    };
+    std::thread::scope(|scope| {
+        let (look, work) = (&look, &work);
+        let helpers: Vec<_> =
+            (1..threads).map(|number| scope.spawn(move || work(number, &mut || look()))).collect();
+        let mut parts = vec![work(0, &mut || {
+            let flow = tick();
+            stopped.store(flow.is_break(), Ordering::Relaxed);
+            flow
+        })];
+        for helper in helpers {
+            match helper.join() {
+                Ok(part) => parts.push(part),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        let mut done = Vec::with_capacity(threads);
+        for part in parts {
+            done.push(part?);
+        }
+        ControlFlow::Continue(done)
     })
 }
 

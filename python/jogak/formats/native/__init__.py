@@ -69,6 +69,14 @@ _OPTIONS_OF_STAGE = {
     "regex": ("pattern", "matches"),
     "metaspace": ("prepend", "only_missing", "suffix", "split", "escape"),
 }
+_FLAGS_OF_STAGES = ("only_missing", "suffix", "split", "escape", "invert", "regex")
+#: What they have since version 3.
+_LATER_OPTIONS_OF_STAGE = {
+    "digits": ("version",),
+    "regex": ("invert", "regex"),
+    "metaspace": ("mark",),
+    "fixed": ("length",),
+}
 
 
 # --- files --------------------------------------------------------------------------------------
@@ -248,7 +256,7 @@ def _spec(node: Node, version: int = VERSION) -> Spec:
     names = ["model", "pretokenizer", "special_tokens"]
     names += (name for since, later in _LATER.items() if since <= version for name in later)
     nodes = dict(zip(names, node.fields(*names), strict=True))
-    model = model_from_node(nodes["model"], nodes["special_tokens"])
+    model = model_from_node(nodes["model"], _apart(nodes), version)
     # Version 1: metaspace had no options.
     stages = [_stage(stage, version) for stage in nodes["pretokenizer"].items()]
     with nodes["pretokenizer"].blamed():
@@ -264,6 +272,15 @@ def _spec(node: Node, version: int = VERSION) -> Spec:
         return Spec(
             model=model, pretokenizer=pretokenizer, special_tokens=special_tokens, **options
         )
+
+
+def _apart(nodes: Mapping[str, Node]) -> set[str]:
+    """The texts of special and added tokens, which may be written otherwise than pieces."""
+    special = nodes["special_tokens"].value
+    apart = set(special if isinstance(special, dict) else ())
+    if "added_tokens" in nodes:
+        apart.update(_added_token(token).text for token in nodes["added_tokens"].items())
+    return apart
 
 
 def _inputs(nodes: Mapping[str, Node]) -> dict[str, Any]:
@@ -282,6 +299,9 @@ def _inputs(nodes: Mapping[str, Node]) -> dict[str, Any]:
         with node.blamed():
             options[name] = kind.from_dict(node.value)
         node.fields(*options[name].to_dict())
+        # A template has lists of objects, whose own fields may not be left to chance either.
+        if options[name].to_dict() != node.value:
+            raise node.expected("every part with a what and a type_id")
     return options
 
 
@@ -318,12 +338,19 @@ def _rule(node: Node) -> Normalizer:
 
 def _stage(node: Node, version: int) -> Pretokenizer:
     kind = node.field("type").text()
-    options = _OPTIONS_OF_STAGE.get(kind, ())
+    options: tuple[str, ...] = _OPTIONS_OF_STAGE.get(kind, ())
+    if version >= 3:
+        options += _LATER_OPTIONS_OF_STAGE.get(kind, ())
+        # "punctuation" by itself, and with options.
+        if kind == "punctuation" and len(node.value) > 1:
+            options = ("matches", "version")
     _, *nodes = node.fields("type", *(() if (kind, version) == ("metaspace", 1) else options))
     for option, option_node in zip(options, nodes, strict=False):
-        if kind == "digits":
-            option_node.integer(1, 3)
-        elif kind == "metaspace" and option != "prepend":
+        if option == "group" and version >= 3 and option_node.value is None:
+            continue
+        if option in ("group", "length"):
+            option_node.integer(1, 3 if option == "group" else 2**31 - 1)
+        elif option in _FLAGS_OF_STAGES:
             option_node.flag()
         else:
             option_node.text()

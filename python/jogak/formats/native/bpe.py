@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, cast
 
 from jogak.formats import bytelevel
 from jogak.formats.checked import Node
-from jogak.formats.native.parts import marker_from_node, piece_ids
+from jogak.formats.native.parts import marker_from_node, numbers, piece_ids
 from jogak.formats.vocabulary import product
 from jogak.spec import BPEModel, Marker
 
@@ -18,6 +18,8 @@ _FIELDS = (
     "type", "pieces", "merges", "marker", "mark_words", "alphabet", "byte_fallback", "unknown",
     "fuse_unknown", "strategy", "whole_word",
 )  # fmt: skip
+#: Since version 3.
+_LATER = ("drop_unknown", "word_suffix", "dropout", "drawn", "hf_rules")
 
 
 def to_dict(model: BPEModel) -> dict[str, Any]:
@@ -35,24 +37,28 @@ def to_dict(model: BPEModel) -> dict[str, Any]:
         "fuse_unknown": model.fuse_unknown,
         "strategy": model.strategy,
         "whole_word": model.whole_word,
+        **{name: getattr(model, name) for name in _LATER},
+        "dropout": float(model.dropout),
     }
 
 
-def from_node(node: Node, special: Node) -> BPEModel:
-    """The section as a model, checked field by field."""
+def from_node(node: Node, apart: Collection[str], version: int) -> BPEModel:
+    """The section as a model, checked field by field; ``apart`` are the texts of special tokens."""
     (
         _, pieces_node, merges_node, marker_node, mark_words, alphabet, byte_fallback, unknown,
-        fuse_unknown, strategy, whole_word,
-    ) = node.fields(*_FIELDS)  # fmt: skip
+        fuse_unknown, strategy, whole_word, *later_nodes,
+    ) = node.fields(*_FIELDS, *(_LATER if version >= 3 else ()))  # fmt: skip
+    later = _later(dict(zip(_LATER, later_nodes, strict=False)))
+    hf_rules = bool(later.get("hf_rules", False))
     pieces = tuple(pieces_node.texts_or_nulls())
     ids = piece_ids(pieces_node, pieces)
     marker = marker_from_node(marker_node)
-    if marker.kind == "byte-level":
-        _check_byte_level(pieces_node, ids, special)
+    if marker.kind == "byte-level" and not hf_rules:
+        _check_byte_level(pieces_node, ids, apart)
     merges = None
     if merges_node.value is not None:
         # Only the merges strategy applies them, so only there must each make a piece.
-        makes_pieces = strategy.value == "merges"
+        makes_pieces = strategy.value == "merges" and not hf_rules
         merges = _merges(merges_node, pieces, ids, marker if makes_pieces else None)
     with node.blamed():
         return BPEModel(
@@ -66,12 +72,25 @@ def from_node(node: Node, special: Node) -> BPEModel:
             fuse_unknown=fuse_unknown.flag(),
             strategy=cast(Any, strategy.text()),
             whole_word=whole_word.flag(),
+            **later,
         )
 
 
-def _check_byte_level(node: Node, ids: Mapping[str, int], special: Node) -> None:
+def _later(nodes: Mapping[str, Node]) -> dict[str, Any]:
+    """The options that came later, where the file has them."""
+    options: dict[str, Any] = {}
+    for name, node in nodes.items():
+        if name == "word_suffix":
+            options[name] = None if node.value is None else node.text()
+        elif name == "dropout":
+            (options[name],) = numbers(Node([node.value], node.place, node.file))
+        else:
+            options[name] = node.flag()
+    return options
+
+
+def _check_byte_level(node: Node, ids: Mapping[str, int], apart: Collection[str]) -> None:
     """Every piece of a byte-level vocabulary is written in byte characters, special tokens apart."""
-    apart = special.value if isinstance(special.value, dict) else {}
     foreign = bytelevel.first_foreign(text for text in ids if text not in apart)
     if foreign is not None:
         raise node.child(ids[foreign], foreign).expected(

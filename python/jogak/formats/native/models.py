@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from jogak.formats.checked import Node
-from jogak.formats.native import bpe, scored_bpe, unigram, wordpiece
-from jogak.spec import Model, ScoredBPEModel, UnigramModel, WordPieceModel
+from jogak.formats.native import bpe, scored_bpe, unigram, word_level, wordpiece
+from jogak.spec import Model, ScoredBPEModel, UnigramModel, WordLevelModel, WordPieceModel
 
 __all__ = ["model_from_node", "model_to_dict"]
 
@@ -15,6 +16,8 @@ def model_to_dict(model: Model) -> dict[str, Any]:
     """A model as plain data."""
     if isinstance(model, WordPieceModel):
         return wordpiece.to_dict(model)
+    if isinstance(model, WordLevelModel):
+        return word_level.to_dict(model)
     if isinstance(model, UnigramModel):
         return unigram.to_dict(model)
     if isinstance(model, ScoredBPEModel):
@@ -22,19 +25,21 @@ def model_to_dict(model: Model) -> dict[str, Any]:
     return bpe.to_dict(model)
 
 
-def model_from_node(node: Node, special: Node) -> Model:
-    """The way back, checked field by field; ``special`` is the section of special tokens.
+def model_from_node(node: Node, apart: Collection[str], version: int) -> Model:
+    """The way back, checked field by field; ``apart`` are the texts of special and added tokens.
 
     Raises:
         FormatError: a field that is missing, unknown, or has an impossible value.
     """
     kind = node.field("type")
     if kind.value == "bpe":
-        return bpe.from_node(node, special)
+        return bpe.from_node(node, apart, version)
     if kind.value == "unigram":
-        return unigram.from_node(node)
+        return unigram.from_node(node, version)
     if kind.value == "scored-bpe":
         return scored_bpe.from_node(node)
     if kind.value == "wordpiece":
-        return wordpiece.from_node(node)
-    raise kind.expected("'bpe', 'scored-bpe', 'unigram' or 'wordpiece'")
+        return wordpiece.from_node(node, version)
+    if kind.value == "word-level" and version >= 3:
+        return word_level.from_node(node)
+    raise kind.expected("'bpe', 'scored-bpe', 'unigram', 'wordpiece' or 'word-level'")

@@ -15,6 +15,8 @@ _FIELDS = (
     "type", "pieces", "scores", "user_defined", "unused", "byte_fallback", "unknown", "fuse_unknown",
     "precision", "marker",
 )  # fmt: skip
+#: Since version 3.
+_LATER = ("drawn", "hf_rules")
 
 
 def to_dict(model: UnigramModel) -> dict[str, Any]:
@@ -30,15 +32,16 @@ def to_dict(model: UnigramModel) -> dict[str, Any]:
         "fuse_unknown": model.fuse_unknown,
         "precision": model.precision,
         "marker": dataclasses.asdict(model.marker),
+        **{name: getattr(model, name) for name in _LATER},
     }
 
 
-def from_node(node: Node) -> UnigramModel:
+def from_node(node: Node, version: int) -> UnigramModel:
     """The section as a model, checked field by field."""
     (
         _, pieces_node, scores, user_defined, unused, byte_fallback, unknown, fuse_unknown,
-        precision, marker,
-    ) = node.fields(*_FIELDS)  # fmt: skip
+        precision, marker, *later,
+    ) = node.fields(*_FIELDS, *(_LATER if version >= 3 else ()))  # fmt: skip
     pieces = tuple(pieces_node.texts_or_nulls())
     piece_ids(pieces_node, pieces)
     last = len(pieces) - 1
@@ -53,4 +56,5 @@ def from_node(node: Node) -> UnigramModel:
             fuse_unknown=fuse_unknown.flag(),
             precision=cast(Any, precision.text()),
             marker=marker_from_node(marker),
+            **{name: option.flag() for name, option in zip(_LATER, later, strict=False)},
         )

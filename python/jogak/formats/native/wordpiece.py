@@ -12,6 +12,8 @@ from jogak.spec import WordPieceModel
 __all__ = ["from_node", "to_dict"]
 
 _FIELDS = ("type", "pieces", "marker", "mark_words", "unknown", "max_chars_per_word")
+#: Since version 3.
+_LATER = ("drawn", "hf_rules")
 
 
 def to_dict(model: WordPieceModel) -> dict[str, Any]:
@@ -23,12 +25,15 @@ def to_dict(model: WordPieceModel) -> dict[str, Any]:
         "mark_words": model.mark_words,
         "unknown": model.unknown,
         "max_chars_per_word": model.max_chars_per_word,
+        **{name: getattr(model, name) for name in _LATER},
     }
 
 
-def from_node(node: Node) -> WordPieceModel:
+def from_node(node: Node, version: int) -> WordPieceModel:
     """The section as a model, checked field by field."""
-    _, pieces_node, marker, mark_words, unknown, max_chars = node.fields(*_FIELDS)
+    _, pieces_node, marker, mark_words, unknown, max_chars, *later = node.fields(
+        *_FIELDS, *(_LATER if version >= 3 else ())
+    )
     pieces = tuple(pieces_node.texts_or_nulls())
     piece_ids(pieces_node, pieces)
     with node.blamed():
@@ -37,5 +42,6 @@ def from_node(node: Node) -> WordPieceModel:
             marker=marker_from_node(marker),
             mark_words=mark_words.flag(),
             unknown=None if unknown.value is None else unknown.text(),
-            max_chars_per_word=max_chars.integer(1, (1 << 32) - 1),
+            max_chars_per_word=max_chars.integer(0, (1 << 32) - 1),
+            **{name: option.flag() for name, option in zip(_LATER, later, strict=False)},
         )

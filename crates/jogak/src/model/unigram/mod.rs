@@ -30,6 +30,8 @@ pub use lattice::{Lattice, Path};
 pub use near::{Marked, NearTies, Running};
 pub use viterbi::{Lane, Viterbi};
 
+use memchr::memmem;
+
 use super::Sink;
 use crate::error::{Error, Result};
 use crate::observe::WordObserver;
@@ -67,6 +69,9 @@ pub struct UnigramParts {
     pub fuse_unknown: bool,
     /// How sums are rounded.
     pub precision: Precision,
+    /// As HF tokenizers: the unknown piece and those of bytes may also be found in text, and a run of
+    /// unknown characters falls back to bytes only if there is a piece for each of them.
+    pub hf_rules: bool,
 }
 
 /// A Unigram model, compiled.
@@ -86,6 +91,21 @@ pub struct Unigram {
     byte_fallback: Option<Box<[u32; 256]>>,
     precision: Precision,
     cuts: Cuts,
+    /// For [`UnigramParts::hf_rules`].
+    hf: Option<Box<HfRules>>,
+}
+
+/// What is needed where pieces that stand for unknown characters may be found in text.
+#[derive(Debug)]
+struct HfRules {
+    /// Scores of pieces where they are found in text.
+    scores: Vec<f64>,
+    single: Vec<f32>,
+    /// What text has to have for one of these pieces to be found; a byte without a piece is looked for
+    /// nowhere, so then every text has it.
+    unknown: Option<memmem::Finder<'static>>,
+    bytes: bool,
+    always: bool,
 }
 
 /// Where no piece lies across: before `▁`, as far as the vocabulary allows.
@@ -146,6 +166,7 @@ impl Unigram {
         let unknown_score = lowest - UNKNOWN_PENALTY;
         let mut single: Vec<f32> = scores.iter().map(|&score| score as f32).collect();
         let unknown_single = lowest as f32 - UNKNOWN_PENALTY as f32;
+        let found = parts.hf_rules.then(|| (scores.clone(), single.clone()));
         let mut set = |id: u32, known: bool| {
             if let Some(score) = scores.get_mut(id as usize) {
                 *score = if known { 0.0 } else { unknown_score };
@@ -157,7 +178,20 @@ impl Unigram {
         for (byte, &id) in (0..=255u8).zip(parts.byte_fallback.iter().flat_map(|ids| ids.iter())) {
             set(id, byte & 0xC0 == 0x80);
         }
+        let bytes = parts.byte_fallback.as_deref();
+        let text_of = |id: u32| pieces.get(id as usize).filter(|piece| !piece.is_empty());
+        let hf = found.map(|(scores, single)| HfRules {
+            scores,
+            single,
+            unknown: parts
+                .unknown
+                .and_then(text_of)
+                .map(|piece| memmem::Finder::new(piece).into_owned()),
+            bytes: bytes.is_some_and(|ids| ids.iter().any(|&id| text_of(id).is_some())),
+            always: bytes.is_some_and(|ids| ids.contains(&UNKNOWN)),
+        });
         Ok(Self {
+            hf: hf.map(Box::new),
             tree: DoubleArray::new(texts())?,
             cuts: Cuts::new(texts().map(|(piece, _)| piece)),
             single,
@@ -175,6 +209,15 @@ impl Unigram {
     /// The pieces that text can become.
     pub fn vocab(&self) -> &Vocab {
         &self.vocab
+    }
+
+    /// Whether a text may have one of the pieces that stand for unknown characters, written out, so that
+    /// sums cannot be told from ids.
+    pub fn has_reserved(&self, text: &str) -> bool {
+        self.hf.as_ref().is_some_and(|hf| {
+            let has = |finder: &memmem::Finder<'_>| finder.find(text.as_bytes()).is_some();
+            hf.always || hf.unknown.as_ref().is_some_and(has) || (hf.bytes && text.contains("<0x"))
+        })
     }
 
     /// How sums are rounded.
@@ -238,7 +281,7 @@ impl Unigram {
                 }
             }
         });
-        result
+        result.and_then(|()| pieces.finish())
     }
 
     /// The best path of one [part](Unigram::for_each_part) of a word, into `viterbi`; `running` is the
@@ -255,11 +298,13 @@ impl Unigram {
     ) -> Result<()> {
         match self.precision {
             Precision::Double => {
-                let scores = (&self.scores[..], self.unknown_score);
+                let found = self.hf.as_ref().map_or(&self.scores, |hf| &hf.scores);
+                let scores = (&found[..], self.unknown_score);
                 running.double = viterbi.run(&self.tree, scores, part, running.double, observer)?;
             }
             Precision::Single => {
-                let scores = (&self.single[..], self.unknown_single);
+                let found = self.hf.as_ref().map_or(&self.single, |hf| &hf.single);
+                let scores = (&found[..], self.unknown_single);
                 running.single = viterbi.run(&self.tree, scores, part, running.single, observer)?;
             }
         }
@@ -312,7 +357,8 @@ impl Unigram {
         sink: &mut S,
     ) -> Result<()> {
         let mut pieces = Pieces::new(self, word, keep_uncovered, sink);
-        path.into_iter().try_for_each(|(id, start, end)| pieces.push(id, start, end))
+        path.into_iter().try_for_each(|(id, start, end)| pieces.push(id, start, end))?;
+        pieces.finish()
     }
 }
 
@@ -343,15 +389,67 @@ struct Pieces<'a, S> {
     keep_uncovered: bool,
     /// The last piece was an unknown one.
     in_run: bool,
+    /// What is unknown and has no piece yet, where it may fall back to bytes as a whole.
+    waiting: Option<(usize, usize)>,
 }
 
 impl<'a, S: Sink> Pieces<'a, S> {
     fn new(model: &'a Unigram, word: &'a str, keep_uncovered: bool, sink: &'a mut S) -> Self {
-        Self { model, word, sink, keep_uncovered, in_run: false }
+        Self { model, word, sink, keep_uncovered, in_run: false, waiting: None }
     }
 
     #[inline]
     fn push(&mut self, id: u32, start: usize, end: usize) -> Result<()> {
+        if self.model.hf.is_some() {
+            return self.hf_push(id, start, end);
+        }
+        self.put(id, start, end)
+    }
+
+    /// A piece by HF's rules: a run of unknown characters, or one of them, is looked at as a whole.
+    fn hf_push(&mut self, id: u32, start: usize, end: usize) -> Result<()> {
+        let unknown = id == UNKNOWN || Some(id) == self.model.unknown;
+        if unknown && self.model.fuse_unknown && self.waiting.is_some() {
+            if let Some(run) = &mut self.waiting {
+                run.1 = end;
+            }
+            return Ok(());
+        }
+        self.finish()?;
+        if unknown && (id == UNKNOWN || self.model.fuse_unknown) {
+            self.waiting = Some((start, end));
+            return Ok(());
+        }
+        self.sink.piece(id, start, end);
+        Ok(())
+    }
+
+    /// Puts down what waits.
+    fn finish(&mut self) -> Result<()> {
+        let Some((start, end)) = self.waiting.take() else { return Ok(()) };
+        let bytes = &self.word.as_bytes()[start..end];
+        let unknown = self.model.unknown.and_then(|id| self.model.vocab.piece(id));
+        let id = match &self.model.byte_fallback {
+            // The unknown piece itself, as it is written.
+            _ if unknown == Some(bytes) => self.model.unknown.unwrap_or(UNKNOWN),
+            Some(ids) if bytes.iter().all(|&byte| ids[usize::from(byte)] != UNKNOWN) => {
+                for (at, &byte) in (start..end).zip(bytes) {
+                    self.sink.piece(ids[usize::from(byte)], at, at + 1);
+                }
+                return Ok(());
+            }
+            _ => match self.model.unknown {
+                Some(unknown) => unknown,
+                None if self.keep_uncovered => UNKNOWN,
+                None => return Err(Error::NotCovered { text: self.word[start..end].to_owned() }),
+            },
+        };
+        self.sink.piece(id, start, end);
+        Ok(())
+    }
+
+    #[inline]
+    fn put(&mut self, id: u32, start: usize, end: usize) -> Result<()> {
         if id != UNKNOWN {
             self.in_run = false;
             self.sink.piece(id, start, end);
@@ -395,6 +493,7 @@ mod tests {
             unknown: None,
             fuse_unknown: false,
             precision,
+            hf_rules: false,
         };
         Unigram::new(parts).unwrap()
     }

@@ -5,15 +5,14 @@ use std::ops::ControlFlow;
 use rustc_hash::FxHashSet;
 
 use super::rows::Rows;
-use super::score::Rank;
+use super::score::{Rank, Ranker};
 use super::view::WordPieceView;
 use super::{Criterion, LAST_FLOOR, WordPieceConfig, WordPieceMerge};
-use crate::symbols::UNKNOWN;
-use crate::train::arena::Arena;
+use crate::train::arena::{Arena, PLACES_AT_ONCE};
 use crate::train::bpe::Stop;
 use crate::train::corpus::Corpus;
 use crate::train::neighbours::Neighbours;
-use crate::train::pairs::Pairs;
+use crate::train::pairs::{self, Counted};
 
 /// The pieces so far.
 #[derive(Debug)]
@@ -28,9 +27,9 @@ pub(super) struct Pieces {
 /// Training under way.
 pub(super) struct Learner<'a> {
     config: &'a WordPieceConfig,
+    threads: usize,
     pub(super) arena: Arena,
     pub(super) pieces: Pieces,
-    pairs: Pairs,
     rows: Rows,
     /// Pairs below this count are not kept.
     threshold: u64,
@@ -54,7 +53,7 @@ const PAIRS_PER_MERGE: u64 = 16;
 impl<'a> Learner<'a> {
     /// Ready, but for [`Learner::count_pairs`].
     pub(super) fn new(corpus: Corpus, config: &'a WordPieceConfig, goal: Option<usize>) -> Self {
-        let Corpus { alphabet, arena, length, .. } = corpus;
+        let Corpus { alphabet, arena, length, occurrences, threads, .. } = corpus;
         let pieces = Pieces {
             taken: [&config.other_pieces, &config.uncounted_pieces, &alphabet.texts]
                 .into_iter()
@@ -64,17 +63,11 @@ impl<'a> Learner<'a> {
             widths: vec![1; alphabet.len()],
             texts: alphabet.texts,
         };
-        let mut occurrences = vec![0; pieces.texts.len()];
-        arena.for_each_word(&pieces.widths, |symbols, count| {
-            for &symbol in symbols.iter().filter(|&&symbol| symbol != UNKNOWN) {
-                occurrences[symbol as usize] += count;
-            }
-        });
         let mut learner = Self {
             config,
+            threads,
             arena,
             pieces,
-            pairs: Pairs::default(),
             rows: Rows::default(),
             threshold: 0,
             occurrences,
@@ -107,22 +100,20 @@ impl<'a> Learner<'a> {
     }
 
     pub(super) fn rank(&self, ids: (u32, u32), count: u64) -> Rank {
-        ranker(self.config, &self.occurrences)(&ids, count)
+        Ranker::new(self.config, &self.occurrences).rank(ids, count)
     }
 
     /// Counts all pairs anew and keeps those that reach the threshold. If `tick` breaks this off,
     /// no more can be learned.
     pub(super) fn count_pairs(&mut self, tick: impl FnMut() -> ControlFlow<()>) -> ControlFlow<()> {
         // The old ones go first: both at once would be twice the memory.
-        self.pairs = Pairs::default();
-        self.rows = Rows::new(self.pieces.texts.len());
+        self.rows = Rows::default();
         let widths = &self.pieces.widths;
         let wanted = |ids| !self.passed.contains(&ids);
-        self.pairs = Pairs::count(&self.arena, widths, self.threshold, wanted, tick)?;
-        for number in 0..self.pairs.len() as u32 {
-            self.rows.insert(number, self.pairs.get(number).ids);
-        }
-        self.rows.look_everywhere(&self.pairs, ranker(self.config, &self.occurrences));
+        let counted =
+            pairs::count(&self.arena, widths, self.threshold, wanted, self.threads, tick)?;
+        let ranker = Ranker::new(self.config, &self.occurrences);
+        self.rows = Rows::new(self.pieces.texts.len(), counted, &ranker);
         ControlFlow::Continue(())
     }
 
@@ -140,20 +131,19 @@ impl<'a> Learner<'a> {
                 self.count_pairs(&mut tick)?;
                 continue;
             };
-            let (left, right) = self.pairs.get(number).ids;
+            let (left, right) = self.rows.ids(number);
             if !self.may_merge((left, right)) {
                 self.passed_over.push((left, right));
                 self.passed.insert((left, right));
-                self.pairs.remove(number);
-                let rank = ranker(self.config, &self.occurrences);
-                self.rows.look(left, &self.pairs, &rank);
+                self.rows.take(number);
+                self.rows.look_at_open(&Ranker::new(self.config, &self.occurrences));
                 continue;
             }
             let merge = WordPieceMerge {
                 left,
                 right,
                 id: self.pieces.texts.len() as u32,
-                count: self.pairs.get(number).count,
+                count: self.rows.count(number),
                 left_count: self.occurrences[left as usize],
                 right_count: self.occurrences[right as usize],
                 length: self.length,
@@ -178,20 +168,22 @@ impl<'a> Learner<'a> {
 
     /// Replaces the pair everywhere and puts all counts and scores right.
     pub(super) fn apply(&mut self, number: u32, merge: &mut WordPieceMerge) {
-        let pair = self.pairs.remove(number);
         let live_before = self.alive(merge);
         self.add_piece(merge);
-        merge.replaced = self.replace(&pair.places, merge);
-        drop(pair);
+        let places = self.rows.take(number);
+        merge.replaced = self.replace(&places, merge);
+        drop(places);
         self.occurrences[merge.left as usize] -= merge.replaced;
         self.occurrences[merge.right as usize] -= merge.replaced;
         self.occurrences[merge.id as usize] = merge.replaced;
         self.length -= merge.replaced;
         merge.live_change = 1 + self.alive(merge) - live_before;
-        self.lower_old_counts(merge);
+        let ranker = Ranker::new(self.config, &self.occurrences);
+        let (ids, threshold) = ((merge.left, merge.right), self.threshold);
+        self.rows.lower(ids, &mut self.left, &mut self.right, threshold, &ranker);
+        self.left.clear();
+        self.right.clear();
         self.count_new_pairs(merge.id);
-        let rank = ranker(self.config, &self.occurrences);
-        self.rows.update([merge.left, merge.right, merge.id], &self.pairs, rank);
     }
 
     /// How many of the two parts of a merge occur.
@@ -225,46 +217,30 @@ impl<'a> Learner<'a> {
         let width = left_width + right_width;
         let (mut merged, mut weight, mut weight_end) = (0, 0, 0);
         self.places.clear();
-        for &place in places {
-            if !self.arena.holds(place, merge.left, left_width, merge.right) {
-                continue;
-            }
-            if place >= weight_end {
-                (weight, weight_end) = self.arena.weight(place);
-            }
-            self.arena.write(place, left_width, right_width, merge.id);
-            self.places.push(place);
-            merged += weight;
-            // A neighbour that is new itself has noted the pair between them.
-            let before = self.arena.slot(place as usize - 1);
-            if before != merge.id && Arena::is_symbol(before) {
-                self.left.add(before, weight);
-            }
-            let behind = self.arena.slot((place + width) as usize);
-            if Arena::is_symbol(behind) {
-                self.right.add(behind, weight);
+        for places in places.chunks(PLACES_AT_ONCE) {
+            self.arena.fetch(places);
+            for &place in places {
+                if !self.arena.holds(place, merge.left, left_width, merge.right) {
+                    continue;
+                }
+                if place >= weight_end {
+                    (weight, weight_end) = self.arena.weight(place);
+                }
+                self.arena.write(place, left_width, right_width, merge.id);
+                self.places.push(place);
+                merged += weight;
+                // A neighbour that is new itself has noted the pair between them.
+                let before = self.arena.slot(place as usize - 1);
+                if before != merge.id && Arena::is_symbol(before) {
+                    self.left.add(before, weight);
+                }
+                let behind = self.arena.slot((place + width) as usize);
+                if Arena::is_symbol(behind) {
+                    self.right.add(behind, weight);
+                }
             }
         }
         merged
-    }
-
-    /// (x, left) and (right, y) have lost the places that were merged.
-    fn lower_old_counts(&mut self, merge: &WordPieceMerge) {
-        for (neighbours, is_left) in [(&mut self.left, true), (&mut self.right, false)] {
-            for &symbol in &neighbours.seen {
-                let weight = neighbours.weights[symbol as usize];
-                let ids = if is_left { (symbol, merge.left) } else { (merge.right, symbol) };
-                let Some(number) = self.pairs.number(ids) else { continue };
-                let pair = self.pairs.get_mut(number);
-                debug_assert!(pair.count >= weight, "a pair lost more places than it had");
-                pair.count -= weight;
-                if pair.count < self.threshold {
-                    self.pairs.remove(number);
-                    self.rows.remove(number, ids);
-                }
-            }
-            neighbours.clear();
-        }
     }
 
     /// (x, id), (id, y) and (id, id) have come into being; those that reach the threshold are kept.
@@ -285,6 +261,7 @@ impl<'a> Learner<'a> {
                 self.right.add(behind, weight);
             }
         }
+        let ranker = Ranker::new(self.config, &self.occurrences);
         let mut any = false;
         for (neighbours, is_left) in [(&mut self.left, true), (&mut self.right, false)] {
             for &symbol in &neighbours.seen {
@@ -294,8 +271,8 @@ impl<'a> Learner<'a> {
                 // From here on weights hold the number of a kept pair, plus one.
                 neighbours.weights[index] = 0;
                 if count >= self.threshold {
-                    let number = self.pairs.insert(ids, count, Vec::with_capacity(room as usize));
-                    self.rows.insert(number, ids);
+                    let places = Vec::with_capacity(room as usize);
+                    let number = self.rows.insert(Counted { ids, count, places }, &ranker);
                     neighbours.weights[index] = u64::from(number) + 1;
                     any = true;
                 }
@@ -309,13 +286,13 @@ impl<'a> Learner<'a> {
                     && let Some(number) = self.left.weights[before as usize].checked_sub(1)
                 {
                     let start = place - self.pieces.widths[before as usize];
-                    self.pairs.get_mut(number as u32).places.push(start);
+                    self.rows.push(number as u32, start);
                 }
                 let behind = self.arena.slot((place + width) as usize);
                 if Arena::is_symbol(behind)
                     && let Some(number) = self.right.weights[behind as usize].checked_sub(1)
                 {
-                    self.pairs.get_mut(number as u32).places.push(place);
+                    self.rows.push(number as u32, place);
                 }
             }
         }
@@ -334,16 +311,5 @@ impl<'a> Learner<'a> {
 
     pub(super) fn view(&'a self) -> WordPieceView<'a> {
         WordPieceView(self)
-    }
-}
-
-/// The rank of a pair by its ids and count.
-fn ranker<'a>(
-    config: &'a WordPieceConfig,
-    occurrences: &'a [u64],
-) -> impl Fn(&(u32, u32), u64) -> Rank + 'a {
-    move |&(left, right), count| {
-        let parts = (occurrences[left as usize], occurrences[right as usize]);
-        Rank::new(config.criterion, config.min_pair_count.is_none(), (left, right), count, parts)
     }
 }

@@ -130,20 +130,21 @@ pub struct WordPieceTrained {
 }
 
 impl Corpus {
-    /// Cuts `words` into characters, for [`Corpus::train_wordpiece`]. Speed and memory are best if
-    /// they come sorted by count; the result does not depend on the order.
+    /// Cuts words into characters, for [`Corpus::train_wordpiece`]; every part on a thread of its own,
+    /// and as many threads work later on. Speed and memory are best if the words come sorted by count;
+    /// the result depends neither on the order nor on the parts.
     ///
     /// If `observer` asks to stop, the words read until then are the corpus, and nothing is learned.
     ///
     /// # Errors
     /// As [`Corpus::new`].
-    pub fn of_characters<'a>(
-        words: impl Iterator<Item = (&'a str, u64)> + Clone,
+    pub fn of_characters<'a, W: Iterator<Item = (&'a str, u64)> + Clone + Sync>(
+        parts: &[W],
         config: &WordPieceConfig,
         observer: &mut impl WordPieceObserver,
     ) -> Result<Self> {
         let start = Start::Chars(&config.marker, &config.limit, true);
-        Self::cut(words, &start, || observer.progress(0, None))
+        Self::cut(parts, &start, || observer.progress(0, None))
     }
 
     /// Learns pieces; see [`crate::train::wordpiece`].

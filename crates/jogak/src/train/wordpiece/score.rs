@@ -2,12 +2,12 @@
 
 use std::cmp::Ordering;
 
-use super::Criterion;
+use super::{Criterion, WordPieceConfig};
 
 /// All that pairs are compared by.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rank {
-    /// Pairs of a greater band go first; floor(log2 of the count) where the floor moves, else 0.
+    /// Pairs of a greater band go first: floor(log2 of the count), or 0 where a floor does not move.
     band: u32,
     /// The score is `count / (left * right)`; where counts alone decide, both are 1.
     count: u64,
@@ -22,25 +22,44 @@ pub(super) struct Rank {
 /// a score by less than a thousandth of it.
 const CLEAR: f64 = 1e-12;
 
+/// Ranks pairs, for symbols that occur so and so often.
+pub(super) struct Ranker<'a> {
+    occurrences: &'a [u64],
+    likelihood: bool,
+    banded: bool,
+}
+
+impl<'a> Ranker<'a> {
+    pub(super) fn new(config: &WordPieceConfig, occurrences: &'a [u64]) -> Self {
+        let likelihood = config.criterion == Criterion::Likelihood;
+        // Where counts alone decide, a greater band means a greater score.
+        let banded = !likelihood || config.min_pair_count.is_none();
+        Self { occurrences, likelihood, banded }
+    }
+
+    #[inline]
+    fn band(&self, count: u64) -> u32 {
+        if self.banded { count.max(1).ilog2() } else { 0 }
+    }
+
+    /// The rank of a pair that occurs `count` times.
+    #[inline]
+    pub(super) fn rank(&self, ids: (u32, u32), count: u64) -> Rank {
+        let occurrences = |id: u32| if self.likelihood { self.occurrences[id as usize] } else { 1 };
+        Rank::new(self.band(count), ids, count, (occurrences(ids.0), occurrences(ids.1)))
+    }
+
+    /// False if no pair that occurs `count` times goes before `rank`: known without its score.
+    #[inline]
+    pub(super) fn may_precede(&self, count: u64, rank: &Rank) -> bool {
+        self.band(count) >= rank.band
+    }
+}
+
 impl Rank {
-    /// The rank of a pair that occurs `count` times, its parts `left` and `right` times.
-    pub(super) fn new(
-        criterion: Criterion,
-        moving_floor: bool,
-        ids: (u32, u32),
-        count: u64,
-        (left, right): (u64, u64),
-    ) -> Self {
-        let likelihood = criterion == Criterion::Likelihood;
-        let (left, right) = if likelihood { (left, right) } else { (1, 1) };
-        Self {
-            band: if likelihood && moving_floor { count.max(1).ilog2() } else { 0 },
-            count,
-            left,
-            right,
-            score: count as f64 / (left as f64 * right as f64),
-            ids,
-        }
+    fn new(band: u32, ids: (u32, u32), count: u64, (left, right): (u64, u64)) -> Self {
+        let score = count as f64 / (left as f64 * right as f64);
+        Self { band, count, left, right, score, ids }
     }
 
     /// [`Ordering::Less`] if `self` goes first: greater band, greater score, smaller (left id, right
@@ -109,7 +128,7 @@ mod tests {
     #[test]
     fn scores_that_round_to_the_same_are_told_apart() {
         let n = (1u64 << 53) + 2;
-        let rank = |count, parts, ids| Rank::new(Criterion::Likelihood, false, ids, count, parts);
+        let rank = |count, parts, ids| Rank::new(0, ids, count, parts);
         // n / (n + 1) < (n + 1) / (n + 2), by about 2^-106.
         let (low, high) = (rank(n, (n + 1, 1), (0, 0)), rank(n + 1, (n + 2, 1), (9, 9)));
         assert_eq!(high.compare(&low), Ordering::Less);

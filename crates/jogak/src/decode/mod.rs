@@ -1,0 +1,159 @@
+//! ids -> bytes or text: the way back, for lists of ids, for many lists, and for streams.
+//!
+//! Rule: two ways, [`native`] (what the markers tell) and [`chain`] (what a file says), and each has one
+//! code, which takes an id at a time. A list is a stream that ends.
+
+mod batch;
+mod chain;
+mod native;
+mod steps;
+mod stream;
+
+use crate::error::{Error, Result};
+use crate::normalize::Normalizer;
+use crate::pretokenize::Metaspace;
+use crate::symbols::Marker;
+use crate::vocab::Vocab;
+use chain::Chain;
+use native::{Draft, Native};
+
+pub use chain::Rule;
+pub use stream::Stream;
+
+/// What a piece stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Text,
+    /// One byte (byte fallback).
+    Byte(u8),
+    Special,
+}
+
+#[derive(Debug)]
+enum Way {
+    Native(Native),
+    Chain(Chain),
+}
+
+/// Turns ids into bytes.
+#[derive(Debug)]
+pub struct Decoder {
+    vocab: Vocab,
+    kinds: Vec<Kind>,
+    way: Way,
+}
+
+impl Decoder {
+    /// A decoder of `vocab`, which has special tokens too (`specials` are their ids). `spaces` says how
+    /// spaces were written into the words.
+    pub fn new(
+        vocab: Vocab,
+        specials: &[u32],
+        byte_fallback: Option<&[u32; 256]>,
+        marker: Marker,
+        spaces: Option<Metaspace>,
+    ) -> Self {
+        let mut kinds = vec![Kind::Text; vocab.len()];
+        for (byte, &id) in (0..=255u8).zip(byte_fallback.into_iter().flatten()) {
+            if let Some(kind) = kinds.get_mut(id as usize) {
+                *kind = Kind::Byte(byte);
+            }
+        }
+        for &id in specials {
+            if let Some(kind) = kinds.get_mut(id as usize) {
+                *kind = Kind::Special;
+            }
+        }
+        let normalizer = Normalizer::default();
+        Self { vocab, kinds, way: Way::Native(Native { marker, spaces, normalizer }) }
+    }
+
+    /// The same, behind a normalizer: what of it has a way back is taken back.
+    #[must_use]
+    pub fn behind(mut self, normalizer: Normalizer) -> Self {
+        if let Way::Native(native) = &mut self.way {
+            native.normalizer = normalizer;
+        }
+        self
+    }
+
+    /// A decoder that goes by a chain of rules over the texts of tokens; without any rule they are
+    /// joined with spaces. The vocabulary has the texts as they are written in files.
+    ///
+    /// # Errors
+    /// [`Error::Pattern`], [`Error::PatternGaveUp`] for a regular expression; [`Error::TooLarge`] for
+    /// too many rules.
+    pub fn chain(vocab: Vocab, specials: &[u32], rules: &[Rule]) -> Result<Self> {
+        let chain = Chain::new(rules, &vocab)?;
+        let decoder = Self::new(vocab, specials, None, Marker::None, None);
+        Ok(Self { way: Way::Chain(chain), ..decoder })
+    }
+
+    /// All pieces, special tokens included.
+    pub fn vocab(&self) -> &Vocab {
+        &self.vocab
+    }
+
+    /// The piece of the id at place `at`.
+    fn piece(&self, id: u32, at: usize) -> Result<&[u8]> {
+        self.vocab.piece(id).ok_or(Error::UnknownId { id, at, len: self.vocab.len() })
+    }
+
+    fn is_skipped(&self, id: u32, skip_specials: bool) -> bool {
+        skip_specials && self.kinds[id as usize] == Kind::Special
+    }
+
+    /// The bytes that `ids` stand for. Special tokens are written as their text unless they are
+    /// skipped. Cost: linear in the ids and the bytes.
+    ///
+    /// # Errors
+    /// [`Error::UnknownId`] for an id without a piece; [`Error::PatternGaveUp`].
+    pub fn bytes(&self, ids: &[u32], skip_specials: bool) -> Result<Vec<u8>> {
+        match &self.way {
+            Way::Native(native) => {
+                let mut draft = Draft::default();
+                draft.bytes.reserve(ids.len() * 4);
+                for (at, &id) in ids.iter().enumerate() {
+                    let piece = self.piece(id, at)?;
+                    native.push(self.kinds[id as usize], piece, skip_specials, &mut draft);
+                }
+                native.end_stretch(&mut draft, true);
+                Ok(draft.bytes)
+            }
+            Way::Chain(chain) => self.chained(chain, ids, skip_specials, true),
+        }
+    }
+
+    /// The text that `ids` stand for; what is no UTF-8 is replaced. See [`Decoder::bytes`].
+    ///
+    /// # Errors
+    /// As [`Decoder::bytes`].
+    pub fn text(&self, ids: &[u32], skip_specials: bool) -> Result<String> {
+        let bytes = match &self.way {
+            Way::Chain(chain) if !chain.is_bytes() => {
+                self.chained(chain, ids, skip_specials, false)?
+            }
+            _ => self.bytes(ids, skip_specials)?,
+        };
+        Ok(into_text(bytes))
+    }
+
+    fn chained(&self, chain: &Chain, ids: &[u32], skip: bool, raw: bool) -> Result<Vec<u8>> {
+        let mut out = Vec::with_capacity(ids.len() * 4);
+        let mut progress = chain.start(raw);
+        for (at, &id) in ids.iter().enumerate() {
+            let piece = self.piece(id, at)?;
+            if !self.is_skipped(id, skip) {
+                chain.push(id, piece, &mut progress, &mut out)?;
+            }
+        }
+        chain.finish(&mut progress, &mut out)?;
+        Ok(out)
+    }
+}
+
+/// Bytes as text; what is no UTF-8 is replaced.
+fn into_text(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+}

@@ -1,0 +1,781 @@
+"""`SentencePieceProcessor`: the class of SentencePiece 0.2.3, method by method.
+
+Rule: signatures, results and exceptions are SentencePiece's. What becomes of a text is decided in `cutting`,
+`normalizing` and `decoding`. Names in snake case stand beside those in camel case.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from jogak.compat.sentencepiece.cutting import Cutter
+from jogak.compat.sentencepiece.decoding import decoded
+from jogak.compat.sentencepiece.messages import (
+    Cut,
+    message_of_ways,
+    serialized_ways,
+)
+from jogak.compat.sentencepiece.normalizing import (
+    Normalizing,
+    is_broken,
+    normalized,
+    raw_of,
+    text_of,
+)
+from jogak.compat.sentencepiece.older import Older
+from jogak.compat.sentencepiece.threads import ThreadPool, workers
+from jogak.compat.sentencepiece.vocabulary import Vocabulary, ids_of, read_file
+from jogak.formats.sentencepiece_model import PieceType
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["SentencePieceProcessor", "add_snake_case"]
+
+_TYPES = (int, str, bytes, "proto", "serialized_proto", "numpy", "offset_mapping")
+#: What releases to 0.2.1 had besides.
+_OLDER_TYPES = ("immutable_proto",)
+
+_SAMPLING = (
+    'When enable_sampling is True, We must specify "nbest_size > 1" or "nbest_size = -1", and "alpha". '
+    '"nbest_size" is enabled only on unigram mode ignored in BPE-dropout. when "nbest_size = -1" , this '
+    "method samples from all candidates on the lattice instead of nbest segmentations."
+)
+
+
+class SentencePieceProcessor(Older):
+    """Cuts texts into pieces and puts them together again.
+
+    Args:
+        model_file: the name of a ``.model`` file.
+        model_proto: the bytes of one, or a message with ``SerializeToString``.
+        out_type, return_type: what `Encode` gives unless a call says otherwise: ``int`` (ids), ``str`` or
+            ``bytes`` (pieces), ``"numpy"``, ``"offset_mapping"``, ``"proto"``, ``"serialized_proto"``.
+        add_bos, add_eos: put ``<s>`` before, ``</s>`` behind.
+        reverse: the last piece first.
+        emit_unk_piece: ``<unk>`` rather than the characters that are unknown.
+        enable_sampling, nbest_size, alpha: draw a way to cut texts, of so many of the best ones (-1: of
+            all), by the temperature ``alpha``; for BPE the dropout.
+        num_threads: so many threads for lists; -1 for all cores.
+
+    Raises:
+        RuntimeError: no model, or none that can be read (also an OSError where the file is not there).
+        UnsupportedFeature: a model that jogak does not know.
+        ValueError, TypeError: arguments that cannot be.
+    """
+
+    def __init__(
+        self,
+        model_file: Any = None,
+        model_proto: Any = None,
+        out_type: Any = None,
+        add_bos: bool = False,
+        add_eos: bool = False,
+        reverse: bool = False,
+        emit_unk_piece: bool = False,
+        enable_sampling: bool = False,
+        nbest_size: int = -1,
+        alpha: float = 0.1,
+        num_threads: int = -1,
+        return_type: Any = None,
+    ) -> None:
+        self._vocabulary = Vocabulary()
+        self._cutter: Cutter | None = None
+        self._return_type = self._resolve_return_type(return_type, out_type, default=int)
+        self._add_bos = add_bos
+        self._add_eos = add_eos
+        self._reverse = reverse
+        self._emit_unk_piece = emit_unk_piece
+        self._enable_sampling = enable_sampling
+        self._nbest_size = nbest_size
+        self._alpha = alpha
+        self._num_threads = num_threads
+        if model_file or model_proto:
+            self.Load(model_file=model_file, model_proto=model_proto)
+
+    def _resolve_return_type(self, return_type: Any, out_type: Any, default: Any = None) -> Any:
+        if out_type is not None:
+            if return_type is not None:
+                raise ValueError(
+                    "Cannot specify both out_type and return_type. Use return_type instead."
+                )
+            return_type = out_type
+        if return_type is None:
+            return_type = self._return_type if default is None else default
+        if return_type not in _TYPES and return_type not in _OLDER_TYPES:
+            raise ValueError(f"Invalid return_type: {return_type}. Must be one of {_TYPES}")
+        return return_type
+
+    # --- load
+
+    @classmethod
+    def from_file(cls, model_file: Any, **kwargs: Any) -> SentencePieceProcessor:
+        """A processor of a ``.model`` file; ``kwargs`` as for the class."""
+        return cls._made("from_file", kwargs, lambda made: made.LoadFromFile(model_file))
+
+    @classmethod
+    def from_proto(cls, model_proto: Any, **kwargs: Any) -> SentencePieceProcessor:
+        """A processor of the bytes of a ``.model`` file; ``kwargs`` as for the class."""
+        load = lambda made: made.LoadFromSerializedProto(model_proto)  # noqa: E731
+        return cls._made("from_proto", kwargs, load)
+
+    @classmethod
+    def _made(
+        cls, name: str, kwargs: dict[str, Any], load: Callable[[SentencePieceProcessor], object]
+    ) -> SentencePieceProcessor:
+        if "model_file" in kwargs or "model_proto" in kwargs:
+            raise ValueError(
+                "model_file and model_proto cannot be passed via kwargs when using "
+                f"{name} classmethod."
+            )
+        made = cls(**kwargs)
+        load(made)
+        return made
+
+    def Load(self, model_file: Any = None, model_proto: Any = None) -> bool:
+        """Take another model, from a file or from bytes. See the class."""
+        if model_file and model_proto:
+            raise ValueError("model_file and model_proto must be exclusive.")
+        if model_proto:
+            return self.LoadFromSerializedProto(model_proto)
+        if model_file:
+            return self.LoadFromFile(model_file)
+        raise ValueError("Either model_file or model_proto must be specified.")
+
+    def LoadFromFile(self, filename: Any) -> bool:
+        """Take the model of a file."""
+        return self._take(read_file(filename))
+
+    def LoadFromSerializedProto(self, serialized: Any) -> bool:
+        """Take a model from bytes, or from a message with ``SerializeToString``."""
+        if hasattr(serialized, "SerializeToString"):
+            serialized = serialized.SerializeToString()
+        if not isinstance(serialized, bytes):
+            raise TypeError(f"a serialized model is {type(serialized).__name__}; expected bytes")
+        return self._take(serialized)
+
+    def _take(self, data: bytes) -> bool:
+        if not data:
+            raise RuntimeError("INTERNAL: unk is not defined.")
+        vocabulary = Vocabulary(data)
+        suffix = bool(vocabulary.file.trainer.get("treat_whitespace_as_suffix", False))
+        normalizing = Normalizing(vocabulary.file.normalizer, vocabulary.kept, suffix)
+        self._cutter = Cutter(vocabulary, normalizing)
+        self._vocabulary = vocabulary
+        return True
+
+    def _cut(self) -> Cutter:
+        if self._cutter is None:
+            raise RuntimeError("INTERNAL: unk is not defined.")
+        return self._cutter
+
+    # --- encode
+
+    def Encode(
+        self,
+        input: Any,
+        add_bos: bool | None = None,
+        add_eos: bool | None = None,
+        reverse: bool | None = None,
+        emit_unk_piece: bool | None = None,
+        enable_sampling: bool | None = None,
+        nbest_size: int | None = None,
+        alpha: float | None = None,
+        num_threads: int | None = None,
+        thread_pool: ThreadPool | None = None,
+        return_type: Any = None,
+        out_type: Any = None,
+        return_bytes: bool | None = None,
+    ) -> Any:
+        """A text, or a list of texts -> pieces in the form that ``return_type`` asks for.
+
+        Texts are ``str`` or ``bytes``. All other arguments as for the class; None takes what was said
+        there. ``return_bytes`` is for ``"offset_mapping"``: pieces and places in bytes.
+
+        Raises:
+            TypeError: not a text.
+            ValueError: arguments that cannot be.
+            RuntimeError: no model; or ``add_bos`` and the like with messages and offsets.
+        """
+        return_type = self._resolve_return_type(return_type, out_type)
+        if return_bytes is not None and return_type != "offset_mapping":
+            raise ValueError("return_bytes is only supported when return_type='offset_mapping'")
+        sampling = self._enable_sampling if enable_sampling is None else enable_sampling
+        nbest_size = self._nbest_size if nbest_size is None else nbest_size
+        alpha = self._alpha if alpha is None else alpha
+        threads = self._threads(num_threads)
+        if sampling is True and (nbest_size in (None, 0, 1) or alpha is None):
+            raise ValueError(_SAMPLING)
+        frame = self._frame(add_bos, add_eos, reverse, emit_unk_piece)
+        batch = isinstance(input, list)
+        texts = _texts(input) if batch else [text_of(input)]
+        if batch and not texts:
+            return []
+        cutter = self._cut()
+        if sampling:
+            cuts = [cutter.drawn(raw_of(text), nbest_size, alpha) for text in texts]
+        elif return_type in (int, "numpy"):
+            ids = cutter.ids(texts, workers(threads, thread_pool))
+            return self._out(map(frame.ids, ids), return_type, batch)
+        elif return_type in (str, bytes):
+            pieces = cutter.pieces(texts, workers(threads, thread_pool))
+            return self._out(map(frame.pieces, pieces), return_type, batch)
+        else:
+            cuts = [cutter.cut(raw_of(text)) for text in texts]
+        if return_type == "offset_mapping":
+            frame.check_plain()
+            in_bytes = isinstance(texts[0], bytes) if return_bytes is None else return_bytes
+            mappings = [cut.offset_mapping(in_bytes=in_bytes) for cut in cuts]
+            return mappings if batch else mappings[0]
+        return self._shaped(cuts, frame, return_type, batch)
+
+    def _threads(self, num_threads: int | None) -> int:
+        threads = self._num_threads if num_threads is None else num_threads
+        if threads is None or not isinstance(threads, int):
+            raise TypeError("num_threads must be int")
+        return threads
+
+    def _frame(
+        self,
+        add_bos: bool | None,
+        add_eos: bool | None,
+        reverse: bool | None,
+        emit_unk_piece: bool | None,
+    ) -> _Frame:
+        return _Frame(
+            self,
+            self._add_bos if add_bos is None else add_bos,
+            self._add_eos if add_eos is None else add_eos,
+            self._reverse if reverse is None else reverse,
+            self._emit_unk_piece if emit_unk_piece is None else emit_unk_piece,
+        )
+
+    def _shaped(self, cuts: Sequence[Cut], frame: _Frame, kind: Any, batch: bool) -> Any:
+        """Cuts in the form that was asked for."""
+        if kind in (int, "numpy"):
+            ids = [frame.ids([part.id for part in cut.parts]) for cut in cuts]
+            return self._out(ids, kind, batch)
+        if kind in (str, bytes):
+            pieces = [frame.pieces([part.piece for part in cut.parts]) for cut in cuts]
+            return self._out(pieces, kind, batch)
+        frame.check_plain()
+        messages: list[Any]
+        if kind == "serialized_proto":
+            messages = [cut.serialized() for cut in cuts]
+        else:
+            messages = [cut.message(characters=kind == "immutable_proto") for cut in cuts]
+        return messages if batch else messages[0]
+
+    def _out(self, rows: Any, kind: Any, batch: bool) -> Any:
+        """Rows of ids or of pieces in bytes, as lists, arrays or texts."""
+        if kind == "numpy":
+            out: list[Any] = [_array(ids) for ids in rows]
+        elif kind is str:
+            out = [[piece.decode() for piece in pieces] for pieces in rows]
+        else:
+            out = list(rows)
+        return out if batch else out[0]
+
+    def EncodeAsPieces(self, input: Any, **kwargs: Any) -> Any:
+        """`Encode` to pieces."""
+        return self.Encode(input=input, return_type=str, **kwargs)
+
+    def EncodeAsIds(self, input: Any, **kwargs: Any) -> Any:
+        """`Encode` to ids."""
+        return self.Encode(input=input, return_type=int, **kwargs)
+
+    def EncodeAsNumpy(self, input: Any, **kwargs: Any) -> Any:
+        """`Encode` to arrays of ids."""
+        return self.Encode(input=input, return_type="numpy", **kwargs)
+
+    def EncodeAsProto(self, input: Any, **kwargs: Any) -> Any:
+        """`Encode` to messages."""
+        return self.Encode(input=input, return_type="proto", **kwargs)
+
+    def EncodeAsOffsetMapping(self, input: Any, **kwargs: Any) -> Any:
+        """`Encode` to ids, pieces and places."""
+        return self.Encode(input=input, return_type="offset_mapping", **kwargs)
+
+    def SampleEncodeAsPieces(
+        self, input: Any, nbest_size: int | None = None, alpha: float | None = None, **kwargs: Any
+    ) -> Any:
+        """`Encode` to pieces, drawn."""
+        return self._sample(input, nbest_size, alpha, str, kwargs)
+
+    def SampleEncodeAsIds(
+        self, input: Any, nbest_size: int | None = None, alpha: float | None = None, **kwargs: Any
+    ) -> Any:
+        """`Encode` to ids, drawn."""
+        return self._sample(input, nbest_size, alpha, int, kwargs)
+
+    def SampleEncodeAsNumpy(
+        self, input: Any, nbest_size: int | None = None, alpha: float | None = None, **kwargs: Any
+    ) -> Any:
+        """`Encode` to arrays of ids, drawn."""
+        return self._sample(input, nbest_size, alpha, "numpy", kwargs)
+
+    def SampleEncodeAsProto(
+        self, input: Any, nbest_size: int | None = None, alpha: float | None = None, **kwargs: Any
+    ) -> Any:
+        """`Encode` to messages, drawn."""
+        return self._sample(input, nbest_size, alpha, "proto", kwargs)
+
+    def _sample(
+        self,
+        input: Any,
+        nbest_size: int | None,
+        alpha: float | None,
+        kind: Any,
+        kwargs: dict[str, Any],
+    ) -> Any:
+        return self.Encode(
+            input=input,
+            nbest_size=nbest_size,
+            alpha=alpha,
+            return_type=kind,
+            enable_sampling=True,
+            **kwargs,
+        )
+
+    # --- the n best ways
+
+    def NBestEncode(
+        self,
+        input: Any,
+        add_bos: bool | None = None,
+        add_eos: bool | None = None,
+        reverse: bool | None = None,
+        emit_unk_piece: bool | None = None,
+        nbest_size: int | None = None,
+        return_type: Any = None,
+        out_type: Any = None,
+    ) -> Any:
+        """A text, or a list of texts -> the likeliest ways to cut it, best first. See `Encode`.
+
+        Ways that are as good as equal may come in another order than SentencePiece's.
+
+        Raises:
+            RuntimeError: no Unigram model, or more than 512 ways.
+        """
+        return_type = self._resolve_return_type(return_type, out_type)
+        frame = self._frame(add_bos, add_eos, reverse, emit_unk_piece)
+        size = self._nbest_size if nbest_size is None else nbest_size
+        if return_type == "offset_mapping":
+            raise ValueError(f"unknown return_type={return_type}")
+
+        def ways(text: Any) -> Any:
+            cuts = self._cut().ways(raw_of(text_of(text)), max(size, 1))
+            if return_type == "serialized_proto":
+                frame.check_plain()
+                return serialized_ways(cuts)
+            if return_type in ("proto", "immutable_proto"):
+                frame.check_plain()
+                return message_of_ways(cuts, characters=return_type == "immutable_proto")
+            return self._shaped(cuts, frame, return_type, True)
+
+        return [ways(text) for text in input] if isinstance(input, list) else ways(input)
+
+    def NBestEncodeAsPieces(self, input: Any, nbest_size: int | None = None, **kwargs: Any) -> Any:
+        """`NBestEncode` to pieces."""
+        return self.NBestEncode(input=input, nbest_size=nbest_size, return_type=str, **kwargs)
+
+    def NBestEncodeAsIds(self, input: Any, nbest_size: int | None = None, **kwargs: Any) -> Any:
+        """`NBestEncode` to ids."""
+        return self.NBestEncode(input=input, nbest_size=nbest_size, return_type=int, **kwargs)
+
+    def NBestEncodeAsNumpy(self, input: Any, nbest_size: int | None = None, **kwargs: Any) -> Any:
+        """`NBestEncode` to arrays of ids."""
+        return self.NBestEncode(input=input, nbest_size=nbest_size, return_type="numpy", **kwargs)
+
+    def NBestEncodeAsProto(self, input: Any, nbest_size: int | None = None, **kwargs: Any) -> Any:
+        """`NBestEncode` to a message."""
+        return self.NBestEncode(input=input, nbest_size=nbest_size, return_type="proto", **kwargs)
+
+    # --- one long text on several cores
+
+    def ParallelEncode(
+        self,
+        input: Any,
+        add_bos: bool | None = None,
+        add_eos: bool | None = None,
+        reverse: bool | None = None,
+        emit_unk_piece: bool | None = None,
+        chunk_len: int | None = None,
+        num_threads: int | None = None,
+        thread_pool: ThreadPool | None = None,
+        return_type: Any = None,
+        out_type: Any = None,
+    ) -> Any:
+        """A long text, or a list of them, as `Encode` cuts it. ``chunk_len`` and threads change nothing."""
+        return_type = self._resolve_return_type(return_type, out_type)
+        threads = self._threads(num_threads)
+        if chunk_len is None or not isinstance(chunk_len, int) or chunk_len <= 0:
+            raise ValueError("chunk_len must be positive.")
+        if return_type == "offset_mapping":
+            raise ValueError(f"unknown return_type={return_type}")
+        return self.Encode(
+            input,
+            add_bos,
+            add_eos,
+            reverse,
+            emit_unk_piece,
+            enable_sampling=False,
+            num_threads=threads,
+            thread_pool=thread_pool,
+            return_type=return_type,
+        )
+
+    def ParallelEncodeAsPieces(self, input: Any, **kwargs: Any) -> Any:
+        """`ParallelEncode` to pieces."""
+        return self.ParallelEncode(input=input, return_type=str, **kwargs)
+
+    def ParallelEncodeAsIds(self, input: Any, **kwargs: Any) -> Any:
+        """`ParallelEncode` to ids."""
+        return self.ParallelEncode(input=input, return_type=int, **kwargs)
+
+    def ParallelEncodeAsNumpy(self, input: Any, **kwargs: Any) -> Any:
+        """`ParallelEncode` to arrays of ids."""
+        return self.ParallelEncode(input=input, return_type="numpy", **kwargs)
+
+    def ParallelEncodeAsProto(self, input: Any, **kwargs: Any) -> Any:
+        """`ParallelEncode` to messages."""
+        return self.ParallelEncode(input=input, return_type="proto", **kwargs)
+
+    # --- decode
+
+    def Decode(
+        self,
+        input: Any,
+        return_type: Any = None,
+        out_type: Any = None,
+        num_threads: int | None = None,
+        thread_pool: ThreadPool | None = None,
+        return_bytes: bool | None = None,
+    ) -> Any:
+        """Ids or pieces, or a list of such lists -> text in the form that ``return_type`` asks for.
+
+        Forms: ``str``, ``bytes``, ``"offset_mapping"``, ``"proto"``, ``"serialized_proto"``.
+
+        Raises:
+            IndexError: an id that is none.
+            TypeError: neither ids nor pieces.
+            ValueError: a form that there is not.
+        """
+        return_type = self._resolve_return_type(return_type, out_type, default=str)
+        if return_bytes is not None and return_type != "offset_mapping":
+            raise ValueError("return_bytes is only supported when return_type='offset_mapping'")
+        self._threads(num_threads)
+        if return_type in (int, "numpy"):
+            raise ValueError(f"unknown return_type={return_type} or input type")
+        if input is None or (isinstance(input, (str, bytes)) and not input):
+            input = []
+        if not _is_sequence(input):
+            input = [input]
+        if hasattr(input, "ndim"):
+            batch = input.ndim > 1
+        else:
+            batch = len(input) > 0 and _is_sequence(input[0])
+        rows = list(input) if batch else [input]
+        filled = [row for row in rows if _is_sequence(row) and len(row) > 0]
+        of_pieces = bool(filled) and _is_pieces(filled[0])
+        in_bytes = of_pieces and isinstance(filled[0][0], bytes)
+        out = [self._decoded(row, of_pieces, in_bytes, return_type, return_bytes) for row in rows]
+        return out if batch else out[0]
+
+    def _decoded(
+        self, row: Any, of_pieces: bool, in_bytes: bool, kind: Any, return_bytes: bool | None
+    ) -> Any:
+        vocabulary = self._vocabulary
+        if of_pieces:
+            pieces = [_piece(piece) for piece in row]
+            texts = (piece.decode("utf-8", "surrogateescape") for piece in pieces)
+            cut = decoded(vocabulary, [*zip(pieces, map(vocabulary.id, texts), strict=True)])
+        else:
+            ids = ids_of(row)
+            vocabulary.check(ids)
+            if ids:
+                self._cut()
+            cut = decoded(vocabulary, [(vocabulary.pieces[id_].encode(), id_) for id_ in ids])
+        if kind is bytes or (kind is str and in_bytes):
+            return cut.text
+        if kind is str:
+            return cut.text.decode()
+        if kind == "offset_mapping":
+            wanted = bool(return_bytes) or in_bytes
+            text = cut.text if wanted else cut.text.decode()
+            return {"text": text, **cut.offset_mapping(in_bytes=wanted)}
+        if kind == "serialized_proto":
+            return cut.serialized()
+        return cut.message(characters=kind == "immutable_proto")
+
+    def DecodePieces(self, input: Any, return_type: Any = None, **kwargs: Any) -> Any:
+        """`Decode`."""
+        return self.Decode(input=input, return_type=return_type, **kwargs)
+
+    def DecodeIds(self, input: Any, return_type: Any = None, **kwargs: Any) -> Any:
+        """`Decode`."""
+        return self.Decode(input=input, return_type=return_type, **kwargs)
+
+    def DecodePiecesAsProto(self, input: Any, **kwargs: Any) -> Any:
+        """`Decode` to messages."""
+        return self.Decode(input=input, return_type="proto", **kwargs)
+
+    def DecodeIdsAsProto(self, input: Any, **kwargs: Any) -> Any:
+        """`Decode` to messages."""
+        return self.Decode(input=input, return_type="proto", **kwargs)
+
+    # --- normalize
+
+    def Normalize(self, input: Any, with_offsets: bool | None = None) -> Any:
+        """A text, or a list of texts, as it is before it is cut.
+
+        With ``with_offsets`` pairs: the text, and for each character (of bytes: each byte) the one of the
+        original that it counts from, with the end behind the last.
+        """
+        normalizing = self._normalizing()
+        return normalized(normalizing, input, bool(with_offsets))
+
+    def _normalizing(self) -> Normalizing:
+        return (
+            Normalizing(self._vocabulary.file.normalizer)
+            if self._cutter is None
+            else (self._cutter.normalizing)
+        )
+
+    # --- the vocabulary
+
+    def GetPieceSize(self) -> int:
+        """How many pieces there are."""
+        return len(self._vocabulary.pieces)
+
+    def PieceToId(self, piece: Any) -> Any:
+        """The id of a piece, or of each of a list; that of the unknown piece for what is none."""
+        if isinstance(piece, (str, bytes)) and not is_broken(piece):
+            return self._id(piece)
+        if isinstance(piece, (dict, set, frozenset)) or not hasattr(piece, "__getitem__"):
+            raise TypeError(
+                f"a piece is {type(piece).__name__}; expected a text or a list of texts"
+            )
+        if not all(isinstance(each, (str, bytes)) and not is_broken(each) for each in piece):
+            raise TypeError("Sequence elements must be str or bytes")
+        return [self._id(each) for each in piece]
+
+    def _id(self, piece: str | bytes) -> int:
+        text = piece if isinstance(piece, str) else piece.decode("utf-8", "surrogateescape")
+        return self._vocabulary.id(text)
+
+    def _look_up(self, id: Any, tell: Callable[[int], Any]) -> Any:
+        """What is to be told of an id, or of each of a list."""
+        if hasattr(id, "__index__") and not getattr(id, "ndim", 0):
+            number = id.__index__()
+            if not -(2**31) <= number < 2**31:
+                ids_of(None)
+            self._vocabulary.check([number])
+            return tell(number)
+        ids = ids_of(id)
+        self._vocabulary.check(ids)
+        return [tell(each) for each in ids]
+
+    def IdToPiece(self, id: Any) -> Any:
+        """The piece of an id, or of each of a list; IndexError if there is none."""
+        return self._look_up(id, self._vocabulary.pieces.__getitem__)
+
+    def GetScore(self, id: Any) -> Any:
+        """The score of an id, or of each of a list."""
+        return self._look_up(id, lambda each: self._vocabulary.file.pieces[each].score)
+
+    def IsUnknown(self, id: Any) -> Any:
+        """Whether an id, or each of a list, is that of the unknown piece."""
+        return self._is(id, PieceType.UNKNOWN)
+
+    def IsControl(self, id: Any) -> Any:
+        """Whether an id, or each of a list, is that of a control piece."""
+        return self._is(id, PieceType.CONTROL)
+
+    def IsUnused(self, id: Any) -> Any:
+        """Whether an id, or each of a list, is that of an unused piece."""
+        return self._is(id, PieceType.UNUSED)
+
+    def IsByte(self, id: Any) -> Any:
+        """Whether an id, or each of a list, is that of a byte."""
+        return self._is(id, PieceType.BYTE)
+
+    def _is(self, id: Any, kind: PieceType) -> Any:
+        return self._look_up(id, lambda each: self._vocabulary.types[each] is kind)
+
+    def unk_id(self) -> int:
+        """The id of the unknown piece."""
+        return self._vocabulary.role("unk", "<unk>", PieceType.UNKNOWN)
+
+    def bos_id(self) -> int:
+        """The id of ``<s>``, -1 if there is none."""
+        return self._vocabulary.role("bos", "<s>", PieceType.CONTROL)
+
+    def eos_id(self) -> int:
+        """The id of ``</s>``, -1 if there is none."""
+        return self._vocabulary.role("eos", "</s>", PieceType.CONTROL)
+
+    def pad_id(self) -> int:
+        """The id of ``<pad>``, -1 if there is none."""
+        return self._vocabulary.role("pad", "<pad>", PieceType.CONTROL)
+
+    def serialized_model_proto(self) -> bytes:
+        """The bytes of the model, as they were loaded."""
+        return self._vocabulary.data
+
+    def OverrideNormalizerSpec(self, **kwargs: Any) -> bool:
+        """Change ``add_dummy_prefix``, ``escape_whitespaces`` or ``remove_extra_whitespaces``.
+
+        Raises:
+            RuntimeError: another field.
+        """
+        fields = self._vocabulary.file.normalizer
+        for name in kwargs:
+            if name not in ("add_dummy_prefix", "escape_whitespaces", "remove_extra_whitespaces"):
+                raise RuntimeError(f'NOT_FOUND: unknown field name "{name}" in NormalizerSpec.')
+        changes: dict[str, Any] = {name: _flag(value) for name, value in kwargs.items()}
+        changed = dataclasses.replace(fields, **changes)
+        file = dataclasses.replace(self._vocabulary.file, normalizer=changed, self_test=())
+        return self._take(file.to_bytes())
+
+    piece_size = GetPieceSize
+    vocab_size = GetPieceSize
+    Tokenize = Encode
+    Detokenize = Decode
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = self.__dict__.copy()
+        for name in ("_vocabulary", "_cutter"):
+            del state[name]
+        return {**state, "model_proto": self.serialized_model_proto()}
+
+    def __setstate__(self, state: Any) -> None:
+        # Pickles of older releases hold the model alone.
+        state = dict(state) if isinstance(state, dict) else {"model_proto": state}
+        SentencePieceProcessor.__init__(self)
+        if data := state.pop("model_proto"):
+            self.LoadFromSerializedProto(data)
+        self.__dict__.update(state)
+
+    def __len__(self) -> int:
+        """How many pieces there are."""
+        return self.GetPieceSize()
+
+    def __getitem__(self, piece: Any) -> Any:
+        """The id of a piece. See `PieceToId`."""
+        return self.PieceToId(piece)
+
+
+class _Frame:
+    """What stands around the pieces of a text, and in which order they come."""
+
+    def __init__(
+        self,
+        processor: SentencePieceProcessor,
+        add_bos: bool,
+        add_eos: bool,
+        reverse: bool,
+        emit_unk_piece: bool,
+    ) -> None:
+        self._vocabulary = processor._vocabulary
+        self._bos, self._eos = processor.bos_id(), processor.eos_id()
+        self._unknown = processor.unk_id()
+        asked = (("unk", emit_unk_piece), ("reverse", reverse), ("bos", add_bos), ("eos", add_eos))
+        self._asked = tuple(option for option, wanted in asked if wanted)
+        self._steps = (*processor._encode_options, *self._asked)
+
+    def check_plain(self) -> None:
+        """RuntimeError if anything is asked for that messages cannot say."""
+        if self._asked:
+            raise RuntimeError(
+                "UNIMPLEMENTED: add_bos, add_eos, reverse, and emit_unk_piece is not supported in "
+                "proto API"
+            )
+
+    def ids(self, ids: list[int]) -> list[int]:
+        """Ids, framed."""
+        for step in self._steps:
+            if step == "reverse":
+                ids = ids[::-1]
+            elif step == "bos":
+                ids = [self._control(self._bos, "BOS"), *ids]
+            elif step == "eos":
+                ids = [*ids, self._control(self._eos, "EOS")]
+        return ids
+
+    def pieces(self, pieces: list[bytes]) -> list[bytes]:
+        """Pieces, framed."""
+        if not self._steps:
+            return pieces
+        texts, find = self._vocabulary.pieces, self._vocabulary.id
+        for step in self._steps:
+            if step == "reverse":
+                pieces = pieces[::-1]
+            elif step == "bos":
+                pieces = [texts[self._control(self._bos, "BOS")].encode(), *pieces]
+            elif step == "eos":
+                pieces = [*pieces, texts[self._control(self._eos, "EOS")].encode()]
+            else:
+                unknown = texts[self._unknown].encode()
+                pieces = [
+                    unknown if find(piece.decode()) == self._unknown else piece for piece in pieces
+                ]
+        return pieces
+
+    def _control(self, id_: int, name: str) -> int:
+        if id_ == -1:
+            raise ValueError(
+                f"INVALID_ARGUMENT: {name} token is not defined as a control symbol in this model."
+            )
+        return id_
+
+
+def _flag(value: Any) -> bool:
+    return (
+        value if isinstance(value, bool) else str(value).lower() in ("1", "t", "true", "y", "yes")
+    )
+
+
+def _texts(values: list[Any]) -> list[str | bytes]:
+    for value in values:
+        if not isinstance(value, (str, bytes)) or is_broken(value):
+            raise TypeError("List elements must be str or bytes")
+    return list(values)
+
+
+def _is_sequence(value: Any) -> bool:
+    return hasattr(value, "__len__") and not isinstance(value, (str, bytes))
+
+
+def _is_pieces(row: Any) -> bool:
+    return not hasattr(row, "dtype") and isinstance(row[0], (str, bytes))
+
+
+def _piece(piece: Any) -> bytes:
+    if not isinstance(piece, (str, bytes)) or is_broken(piece):
+        raise TypeError("List elements must be str or bytes")
+    return raw_of(piece)
+
+
+def _array(ids: list[int]) -> NDArray[np.int32]:
+    import numpy as np
+
+    array = np.array(ids, dtype=np.int32)
+    array.flags.writeable = False
+    return array
+
+
+def add_snake_case(cls: type) -> None:
+    """Every public name in camel case also in snake case: ``EncodeAsIds``, ``encode_as_ids``."""
+    import re
+
+    for name, value in list(vars(cls).items()):
+        if name[0].isupper():
+            snake = re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower().replace("n_best", "nbest")
+            setattr(cls, snake, value)
+
+
+add_snake_case(SentencePieceProcessor)

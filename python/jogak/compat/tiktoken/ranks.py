@@ -1,0 +1,434 @@
+"""`CoreBPE`: ranks, special tokens and an expression, as what runs.
+
+Rule: all ids come out of `jogak.Tokenizer`. Special tokens stay outside of it, since their texts and ids
+may be those of pieces here.
+
+Where several special tokens begin at one place, the longest is taken. (tiktoken takes any of them.)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from functools import cached_property
+from operator import index
+from typing import TYPE_CHECKING, Any
+
+from jogak.compat.tiktoken.patterns import scheme_of
+from jogak.errors import DecodeError, EncodeError, UnsupportedFeature
+from jogak.formats import bytelevel
+from jogak.spec import BPEModel, Marker, ScoredBPEModel, Spec, WordPieceModel, resolve_pretokenizer
+from jogak.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["CoreBPE"]
+
+#: Ranks may leave gaps, but a table of all ids must have room for them.
+LARGEST_RANK = 1 << 24
+
+_TWO_TO_32 = 1 << 32
+
+
+class CoreBPE:
+    """What encodes and decodes; it knows nothing of what is disallowed.
+
+    Args:
+        encoder: the bytes of every piece -> its rank.
+        special_tokens_encoder: the text of every special token -> its id.
+        pattern: the expression whose matches are the words.
+
+    Raises:
+        ValueError: a rank that stands twice, an expression that is none.
+        TypeError, OverflowError: keys and ids that are none.
+        UnsupportedFeature: a rank above `LARGEST_RANK`.
+
+    >>> CoreBPE({b"a": 0, b"b": 1, b"ab": 2}, {}, r"\\w+").encode_ordinary("abba")
+    [2, 1, 0]
+    """
+
+    def __init__(
+        self, encoder: Mapping[bytes, int], special_tokens_encoder: Mapping[str, int], pattern: str
+    ) -> None:
+        self._encoder = _checked(encoder, bytes)
+        self._specials = _checked(special_tokens_encoder, str)
+        self._decoder = {rank: piece for piece, rank in self._encoder.items()}
+        if len(self._decoder) != len(self._encoder):
+            raise ValueError(
+                f"{len(self._encoder)} pieces have {len(self._decoder)} ranks; expected one for each"
+            )
+        self._special_bytes = {id_: text.encode() for text, id_ in self._specials.items()}
+        self._special_ranks = {text.encode(): id_ for text, id_ in self._specials.items()}
+        self._scheme = resolve_pretokenizer(scheme_of(pattern))
+        self._tokenizer = self._compiled()
+        self._usual = self._is_usual()
+        self._finders: dict[frozenset[str], re.Pattern[str] | None] = {}
+
+    def _compiled(self) -> Tokenizer:
+        pieces: list[str | None] = [None] * (self._largest() + 1)
+        for piece, rank in self._encoder.items():
+            if piece:  # no text ever becomes the empty piece (Whisper's file has one)
+                pieces[rank] = bytelevel.from_bytes(piece)
+        model = BPEModel(
+            pieces=tuple(pieces),
+            merges=None,
+            marker=Marker("byte-level"),
+            alphabet="bytes",
+            whole_word=True,
+        )
+        return Tokenizer(Spec(model=model, pretokenizer=self._scheme))
+
+    def _largest(self) -> int:
+        largest = max(self._encoder.values(), default=-1)
+        if largest > LARGEST_RANK:
+            raise UnsupportedFeature(
+                f"the rank {largest} is above {LARGEST_RANK:,}; expected ranks without large gaps"
+            )
+        return largest
+
+    def _is_usual(self) -> bool:
+        """Whether all bytes are pieces, and only one pair ever makes a piece, as training gives it.
+
+        Merges of smaller ranks leave of most pieces two parts, and no other two can then come to stand
+        side by side. Of a piece of which they leave more, two parts may be made later, if one of them
+        has a greater rank. Such ranks go word by word through `_merges`, where any pair may merge.
+        """
+        ranks = self._encoder
+        if not all(bytes([byte]) in ranks for byte in range(256)):
+            return False
+        long = sum(len(piece) > 1 for piece in ranks)
+        if len(self._tokenizer.merge_ids) == long:
+            return True
+        made = {bytelevel.to_bytes(left + right) for left, right in self._tokenizer.merges}
+        for piece in ranks.keys() - made:
+            for at in range(1, len(piece)):
+                parts = (piece[:at], piece[at:])
+                if all(part in ranks for part in parts) and any(
+                    len(part) > 1 and ranks[part] > ranks[piece] for part in parts
+                ):
+                    return False
+        return True
+
+    @cached_property
+    def _words(self) -> Tokenizer:
+        """What knows no piece, so that every word stands for itself."""
+        model = WordPieceModel(pieces=("\0",), max_chars_per_word=1)
+        return Tokenizer(Spec(model=model, pretokenizer=self._scheme))
+
+    @cached_property
+    def _merges(self) -> Tokenizer:
+        """What merges any bytes, drawn as characters: any two neighbours that together are a piece."""
+        pieces: list[str | None] = [None] * (self._largest() + 1)
+        for piece, rank in self._encoder.items():
+            if piece:
+                pieces[rank] = bytelevel.from_bytes(piece)
+        scores = tuple(-float(rank) for rank in range(len(pieces)))  # exact: below 2**24
+        model = ScoredBPEModel(pieces=tuple(pieces), merges=None, scores=scores)
+        return Tokenizer(Spec(model=model, pretokenizer=resolve_pretokenizer("none")))
+
+    # --- encode
+
+    def words(self, text: str) -> list[str]:
+        """The words that a text is cut into. See `encode_ordinary`."""
+        try:
+            return self._words.tokens(text)
+        except EncodeError:
+            text.encode()
+            raise
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        """A text -> its ids, without special tokens.
+
+        Raises:
+            UnicodeEncodeError: the text has surrogates.
+            EncodeError: a byte of it has no rank; the expression gave up.
+        """
+        if not self._usual:
+            return self._word_by_word([text])[0]
+        try:
+            return self._tokenizer.encode(text, special="text")
+        except EncodeError:
+            text.encode()
+            raise
+
+    def encode(self, text: str, allowed_special: AbstractSet[str]) -> list[int]:
+        """A text -> its ids, with those special tokens that are allowed. See `encode_ordinary`."""
+        finder = self._finder(allowed_special)
+        if finder is None:
+            return self.encode_ordinary(text)
+        ids: list[int] = []
+        for part in self._parts(text, finder):
+            if isinstance(part, str):
+                ids += self.encode_ordinary(part)
+            else:
+                ids.append(part)
+        return ids
+
+    def encode_to_array(self, text: str, allowed_special: AbstractSet[str]) -> NDArray[np.uint32]:
+        """As `encode`, as an array that cannot be written to."""
+        import numpy as np
+
+        if self._finder(allowed_special) is None and self._usual:
+            try:
+                ids = self._tokenizer.encode_array(text, special="text")
+            except EncodeError:
+                text.encode()
+                raise
+        else:
+            ids = np.array(self.encode(text, allowed_special), np.uint32)
+        ids.flags.writeable = False
+        return ids
+
+    def encode_batch(
+        self, texts: Sequence[str], allowed_special: AbstractSet[str], num_threads: int
+    ) -> list[list[int]]:
+        """Many texts -> their ids, on several cores. See `encode`."""
+        finder = self._finder(allowed_special)
+        parts = [[text] if finder is None else self._parts(text, finder) for text in texts]
+        flat = [part for of_text in parts for part in of_text if isinstance(part, str)]
+        if self._usual:
+            try:
+                batch = self._tokenizer.encode_batch(flat, num_threads=num_threads, special="text")
+            except EncodeError:
+                for text in flat:
+                    text.encode()
+                raise
+            found = batch.to_lists()
+        else:
+            found = self._word_by_word(flat)
+        if finder is None:
+            return found
+        lists = iter(found)
+        out: list[list[int]] = []
+        for of_text in parts:
+            ids = []
+            for part in of_text:
+                ids += next(lists) if isinstance(part, str) else [part]
+            out.append(ids)
+        return out
+
+    def encode_single_token(self, piece: bytes) -> int:
+        """The id of a piece or special token, else KeyError."""
+        if not isinstance(piece, bytes):
+            raise TypeError(f"expected bytes, found {type(piece).__name__}")
+        rank = self._encoder.get(piece)
+        if rank is None:
+            rank = self._special_ranks.get(piece)
+        if rank is None:
+            raise KeyError(piece)
+        return rank
+
+    def encode_single_piece(self, piece: bytes) -> list[int]:
+        """Any bytes, taken as one word -> ids."""
+        if not isinstance(piece, bytes):
+            raise TypeError(f"expected bytes, found {type(piece).__name__}")
+        rank = self._encoder.get(piece)
+        return self._merged([piece])[0] if rank is None else [rank]
+
+    def _encode_bytes(self, data: bytes) -> list[int]:
+        """Any bytes -> ids. What is no UTF-8 goes with the last word before it."""
+        if not isinstance(data, bytes):
+            raise TypeError(f"expected bytes, found {type(data).__name__}")
+        try:
+            return self.encode_ordinary(data.decode())
+        except UnicodeDecodeError as error:
+            valid, rest = data[: error.start].decode(), data[error.start :]
+        ids, last = self._with_last_word(valid, frozenset())
+        stable = ids[: len(ids) - last]
+        if last:
+            rest = self.decode_bytes(ids[len(ids) - last :]) + rest
+        return stable + self.encode_single_piece(rest)
+
+    def _merged(self, words: Sequence[bytes]) -> list[list[int]]:
+        """Each of some bytes -> what its merges come to, even if it is a piece."""
+        drawn = [bytelevel.from_bytes(word) for word in words]
+        return self._merges.encode_batch(drawn, special="text").to_lists()
+
+    def _word_by_word(self, texts: Iterable[str]) -> list[list[int]]:
+        """Texts -> ids, whatever the ranks are; EncodeError for a byte that is none of them."""
+        words = [[word.encode() for word in self.words(text)] for text in texts]
+        others = {word for of_text in words for word in of_text if word not in self._encoder}
+        merged = dict(zip(others, self._merged(list(others)), strict=True))
+        whole = self._encoder
+        return [
+            [id_ for word in of_text for id_ in ([whole[word]] if word in whole else merged[word])]
+            for of_text in words
+        ]
+
+    # --- special tokens in a text
+
+    def _finder(self, allowed: AbstractSet[str]) -> re.Pattern[str] | None:
+        """Finds the special tokens that are allowed; None if there are none."""
+        if not isinstance(allowed, (set, frozenset)):
+            raise TypeError(f"expected a set of texts, found {type(allowed).__name__}")
+        if not allowed:
+            return None
+        tokens = frozenset(allowed)
+        if tokens not in self._finders:
+            for token in tokens:
+                if not isinstance(token, str):
+                    raise TypeError(f"expected the text of a token, found {type(token).__name__}")
+            if len(self._finders) >= 128:
+                self._finders.clear()
+            texts = sorted((text for text in tokens & self._specials.keys() if text), key=len)
+            found = re.compile("|".join(map(re.escape, reversed(texts)))) if texts else None
+            self._finders[tokens] = found
+        return self._finders[tokens]
+
+    def _parts(self, text: str, finder: re.Pattern[str]) -> list[str | int]:
+        """A text as the ids of its special tokens and the texts between them."""
+        parts: list[str | int] = []
+        end = 0
+        for match in finder.finditer(text):
+            if end < match.start():
+                parts.append(text[end : match.start()])
+            parts.append(self._specials[match.group()])
+            end = match.end()
+        if end < len(text):
+            parts.append(text[end:])
+        return parts
+
+    # --- what may follow
+
+    def _with_last_word(self, text: str, allowed: AbstractSet[str]) -> tuple[list[int], int]:
+        """The ids of a text, and how many at the end may change if it goes on.
+
+        These are the ids of the last word; and if they begin with white space, the white space before
+        them too, for then the word may have begun there.
+        """
+        ids = self.encode(text, allowed)
+        finder = self._finder(allowed)
+        parts = [text] if finder is None else self._parts(text, finder)
+        tail = parts[-1] if parts else ""
+        if not isinstance(tail, str):
+            return ids, 0  # nothing reaches across a special token
+        words = self.words(tail)
+        last = len(self.encode_single_piece(words[-1].encode())) if words else 0
+
+        def is_space(id_: int) -> bool:
+            piece = self._decoder.get(id_)
+            return piece is not None and not piece.strip(b" \n\t")
+
+        if last and is_space(ids[-last]):
+            while last < len(ids) and is_space(ids[-last - 1]):
+                last += 1
+        return ids, last
+
+    def encode_with_unstable(
+        self, text: str, allowed_special: AbstractSet[str]
+    ) -> tuple[list[int], list[list[int]]]:
+        """The ids that stay whatever follows, and what the others may become, sorted."""
+        ids, last = self._with_last_word(text, allowed_special)
+        if not last:
+            return ids, []
+        stable, unstable = ids[:-last], self.decode_bytes(ids[-last:])
+        ways: set[tuple[int, ...]] = {
+            (self._encoder[piece],) for piece in self._beginning_with(unstable)
+        }
+        texts, broken = [], []
+        for at in range(1, len(unstable)):
+            for piece in self._beginning_with(unstable[at:]):
+                possible = unstable[:at] + piece
+                try:
+                    texts.append(possible.decode())
+                except UnicodeDecodeError:
+                    broken.append(possible)
+        for way in (*self.encode_batch(texts, frozenset(), 1), *self._merged(broken)):
+            ways.add(self._shortest(way, len(unstable)))
+        # White space at the end may come to be a word of its own.
+        tail = _last_character(unstable)
+        cut = len(unstable) - len((tail or "").encode())
+        if tail is not None and _is_space(tail) and cut:
+            first, second = self._merged([unstable[:cut], unstable[cut:]])
+            ways.add((*first, *second))
+        return stable, sorted(map(list, ways))
+
+    def _shortest(self, ids: Sequence[int], size: int) -> tuple[int, ...]:
+        """So many of the ids, from the left, as stand for ``size`` bytes."""
+        for count, id_ in enumerate(ids, 1):
+            size -= len(self._decoder[id_])
+            if size <= 0:
+                return tuple(ids[:count])
+        return tuple(ids)
+
+    def _beginning_with(self, start: bytes) -> list[bytes]:
+        """All pieces that begin with some bytes."""
+        from bisect import bisect_left
+
+        pieces = self._sorted
+        low = high = bisect_left(pieces, start)
+        while high < len(pieces) and pieces[high].startswith(start):
+            high += 1
+        return pieces[low:high]
+
+    @cached_property
+    def _sorted(self) -> list[bytes]:
+        return sorted(self._encoder)
+
+    # --- decode
+
+    def decode_bytes(self, tokens: Sequence[int]) -> bytes:
+        """Ids -> bytes; KeyError for an id that stands for nothing."""
+        try:
+            return self._tokenizer.decode_bytes(tokens)
+        except DecodeError:
+            pass  # special tokens, or what is no id
+        if (
+            isinstance(tokens, str)
+            or not hasattr(tokens, "__getitem__")
+            or isinstance(tokens, dict)
+        ):
+            raise TypeError(f"expected a sequence of ids, found {type(tokens).__name__}")
+        ids = [_id(token) for token in tokens]
+        out = []
+        for id_ in ids:
+            piece = self._decoder.get(id_, self._special_bytes.get(id_))
+            if piece is None:
+                raise KeyError(f"Invalid token for decoding: {id_}")
+            out.append(piece)
+        return b"".join(out)
+
+    def decode_single_token_bytes(self, token: int) -> bytes:
+        """The bytes of one id, else KeyError."""
+        id_ = _id(token)
+        piece: bytes | None = self._decoder.get(id_, self._special_bytes.get(id_))
+        if piece is None:
+            raise KeyError(str(id_))
+        return piece
+
+    def token_byte_values(self) -> list[bytes]:
+        """The bytes of all pieces, sorted."""
+        return list(self._sorted)
+
+
+def _checked(table: Mapping[Any, int], kind: type) -> dict[Any, int]:
+    """The table, if its keys are of this kind and its values ids."""
+    for key in table:
+        if not isinstance(key, kind):
+            raise TypeError(f"{key!r} is no {kind.__name__}")
+    return {key: _id(value) for key, value in table.items()}
+
+
+def _id(value: object) -> int:
+    id_ = index(value)  # type: ignore[arg-type]
+    if not 0 <= id_ < _TWO_TO_32:
+        raise OverflowError("out of range integral type conversion attempted")
+    return id_
+
+
+def _is_space(character: str) -> bool:
+    """Unicode's white space; Python has four control characters more."""
+    return character.isspace() and not "\x1c" <= character <= "\x1f"
+
+
+def _last_character(data: bytes) -> str | None:
+    """The last character, if the bytes end with a whole one."""
+    for size in range(1, min(4, len(data)) + 1):
+        try:
+            return data[-size:].decode()
+        except UnicodeDecodeError:
+            continue
+    return None

@@ -1,0 +1,130 @@
+"""``tokenizer.json``: Hugging Face's file, as tokenizers 0.23 reads it.
+
+::
+
+    {"version": "1.0",
+     "truncation": ..., "padding": ...,     inputs
+     "added_tokens": [...],                 added
+     "normalizer": ...,                     normalizers
+     "pre_tokenizer": ...,                  pretokenizers
+     "post_processor": ...,                 processors
+     "decoder": ...,                        decoders
+     "model": {...}}                        models
+
+Each part has a file here, for both directions. A loaded tokenizer does what that library does: special
+tokens are found in text, and ids become text by the file's own decoder.
+
+Rule: what the library reads, in any of its spellings, is read or refused by name with the place; what it
+refuses is a `FormatError`.
+
+Source: https://github.com/huggingface/tokenizers
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+from jogak.errors import UnsupportedFeature
+from jogak.formats.checked import Node, parse
+from jogak.formats.family import Format, Loaded, Peek
+from jogak.formats.files import PathLike, read_bytes
+from jogak.formats.hf_json import added, decoders, inputs, models, normalizers, pretokenizers
+from jogak.formats.hf_json import processors
+from jogak.formats.hf_json.serde import option
+from jogak.formats.hf_json.writing import dumps, write
+from jogak.formats.serde_numbers import serde_float
+from jogak.formats.vocabulary import pieces_by_id
+from jogak.spec import Spec
+
+__all__ = ["dumps", "loads", "read", "write"]
+
+
+def read(path: PathLike) -> Loaded:
+    """The tokenizer of a file.
+
+    Raises:
+        FormatError: no ``tokenizer.json``, or one that the library itself refuses; with the place.
+        UnsupportedFeature: something in it that cannot be said here; with the place.
+        OSError: the file cannot be read.
+    """
+    name = os.fspath(path)
+    return Loaded(loads(read_bytes(path), name), None, (), FORMAT.name)
+
+
+def loads(data: bytes, name: str | None = None) -> Spec:
+    """The tokenizer of a file's bytes.
+
+    Args:
+        data: the bytes.
+        name: what errors call the file.
+
+    Raises:
+        FormatError, UnsupportedFeature: as `read`.
+    """
+    root = Node(parse(data, name, parse_float=serde_float), "", name)
+    version = root.field("version").value if "version" in _object(root) else "1.0"
+    if version != "1.0":
+        raise root.field("version").expected('"1.0"')
+    model = root.field("model")
+    draft = models.read(model)
+    tokens = added.read(_present(root, "added_tokens"), draft.ids, draft.size, draft.can_make)
+    try:
+        pieces = pieces_by_id({**draft.ids, **tokens.ids})
+    except ValueError as error:
+        # The library keeps one of two texts, whichever comes last in its table.
+        raise UnsupportedFeature(f"{name or 'the file'}: {error}") from None
+    words = pretokenizers.read(option(root, "pre_tokenizer"))
+    normalizer = normalizers.read(option(root, "normalizer"))
+    decoder = decoders.read(option(root, "decoder"))
+    template = processors.read(option(root, "post_processor"))
+    truncation = inputs.read_truncation(option(root, "truncation"))
+    padding = inputs.read_padding(option(root, "padding"))
+    with root.blamed():
+        return Spec(
+            model=draft.build(pieces, words.as_bytes),
+            normalizer=normalizer,
+            pretokenizer=words.stages,
+            special_tokens=tokens.special,
+            added_tokens=tokens.tokens,
+            special_policy="parse",
+            decoder=decoder,
+            template=template,
+            truncation=truncation,
+            padding=padding,
+        )
+
+
+def _object(node: Node) -> dict[str, object]:
+    if not isinstance(node.value, dict):
+        raise node.expected("an object")
+    return node.value
+
+
+def _present(node: Node, name: str) -> Node | None:
+    return node.field(name) if name in node.value else None
+
+
+# --- the family ---------------------------------------------------------------------------------
+
+# One of the sections, with a value that no vocabulary of texts and ids has.
+_SECTION = re.compile(
+    rb'"(?:model|truncation|padding|normalizer|pre_tokenizer|post_processor|decoder)"\s*:\s*(?:\{|null)'
+    rb'|"added_tokens"\s*:\s*\[|"version"\s*:\s*"1\.0"'
+)
+
+
+def _matches(peek: Peek) -> bool:
+    head = peek.head
+    if not head.lstrip().startswith(b"{") or head.lstrip().startswith(b'{"format"'):
+        return False
+    return _SECTION.search(head) is not None
+
+
+FORMAT = Format(
+    name="tokenizer-json",
+    about="Hugging Face's tokenizer.json",
+    matches=_matches,
+    read=read,
+    write=write,
+)

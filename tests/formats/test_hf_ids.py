@@ -1,0 +1,159 @@
+"""Tokenizers of ``tokenizer.json`` give the ids, and the texts, that Hugging Face's library gives.
+
+Random files, and real ones on real corpora. ``JOGAK_HYPOTHESIS=thorough`` takes thousands of files, and
+5 MB of every corpus.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import hf_generated
+import pytest
+
+import jogak
+from jogak.errors import ConfigError, FormatError, JogakError, UnsupportedFeature
+from jogak.formats import hf_json
+
+tokenizers = pytest.importorskip("tokenizers")
+
+THOROUGH = os.environ.get("JOGAK_HYPOTHESIS") == "thorough"
+FILES = range(5000 if THOROUGH else 400)
+Data = Callable[[str], Path]
+
+
+class Peer:
+    """Their tokenizer; None for what it refuses."""
+
+    def __init__(self, file: str) -> None:
+        self.tokenizer = tokenizers.Tokenizer.from_str(file)
+
+    def encode(self, text: str) -> list[int] | None:
+        with refusals():
+            return list(self.tokenizer.encode(text, add_special_tokens=False).ids)
+        return None
+
+    def decode(self, ids: list[int], skip: bool) -> str | None:
+        with refusals():
+            return str(self.tokenizer.decode(ids, skip_special_tokens=skip))
+        return None
+
+
+@contextlib.contextmanager
+def refusals() -> Iterator[None]:
+    """What the library raises, its panics among it (they are no Exception)."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
+        return
+
+
+def opened(file: str) -> jogak.Tokenizer | str:
+    """Our tokenizer, or what it was refused for."""
+    try:
+        return jogak.Tokenizer(hf_json.loads(file.encode()))
+    except UnsupportedFeature:
+        return "unsupported"
+    except (FormatError, ConfigError) as error:
+        return f"{type(error).__name__}: {error}"
+
+
+def answer(work: Callable[[], Any]) -> Any:
+    try:
+        return work()
+    except JogakError:
+        return None
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_random_files_give_the_same_ids_and_texts() -> None:
+    seen: Counter[str] = Counter()
+    for seed in FILES:
+        file = hf_generated.file(seed)
+        peer = None
+        with refusals():
+            peer = Peer(file)
+        tok = opened(file)
+        if isinstance(tok, str):
+            # What they open is refused by name, never called broken.
+            assert peer is None or tok == "unsupported", (seed, tok)
+            seen["refused"] += 1
+            continue
+        if peer is None:
+            seen["theirs refused"] += 1
+            continue
+        written = hf_json.dumps(tok.spec).decode()
+        assert hf_json.loads(written.encode()) == tok.spec, seed
+        again = Peer(written)
+        rng = random.Random(seed)
+        for text in [hf_generated.text(rng) for _ in range(8)]:
+            expected = peer.encode(text)
+            if expected is None:
+                seen["no ids"] += 1
+                continue
+            ids = answer(lambda tok=tok, text=text: tok.encode(text, special="parse"))
+            assert ids == expected, (seed, text)
+            assert again.encode(text) == expected, (seed, text)
+            for skip in (False, True):
+                decoded = peer.decode(expected, skip)
+                if decoded is None:
+                    continue
+                back = answer(
+                    lambda tok=tok, ids=ids, skip=skip: tok.decode(ids, skip_special_tokens=skip)
+                )
+                assert back == decoded, (seed, text, skip)
+                assert again.decode(expected, skip) == decoded, (seed, text, skip)
+            seen["texts"] += 1
+    assert seen["texts"] > 4 * len(FILES), seen
+    assert seen["refused"] < len(FILES) / 4, seen
+
+
+REAL = [
+    *(
+        "bert-base-cased",
+        "gpt2",
+        "gpt-neox",
+        "mistral-v1",
+        "phi-3-mini",
+        "roberta-base",
+        "t5-small",
+    ),
+    *("xlnet-base-cased", "whisper/whisper-tiny.", "whisper/whisper-large-v3."),
+]
+CORPORA = [
+    *("en_docs", "ko_nsmc", "code", "zh_poetry", "react_tf_ko", "tf_zh-cn", "cppdocs_ja"),
+    *("cppdocs_ko", "cppdocs_ru", "cppdocs_zh-cn", "small/pride_and_prejudice", "small/botchan"),
+    *("small/tinyshakespeare", "small/wagahaiwa_nekodearu", "small/wikitext2_test"),
+    *("small/wikitext2_valid", "small/utf8_sequence_0x10ffff"),
+]
+
+
+def parts(path: Path, size: int) -> list[str]:
+    """The start of a file, in lines and in one piece."""
+    text = path.read_bytes()[:size].decode("utf-8", "ignore")
+    lines = [line for line in text.split("\n") if line]
+    return [text[:100_000], *lines] if THOROUGH else [text, *lines[:200]]
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_real_files_give_the_same_ids_and_texts(name: str, data: Data) -> None:
+    path = data(f"models/{name}{'' if name.endswith('.') else '/'}tokenizer.json")
+    tok, peer = jogak.load(path), tokenizers.Tokenizer.from_file(str(path))
+    for corpus in CORPORA:
+        whole = THOROUGH or corpus.startswith("small/utf8")
+        texts = parts(data(f"corpora/{corpus}.txt"), 5_000_000 if whole else 20_000)
+        theirs = [each.ids for each in peer.encode_batch(texts, add_special_tokens=False)]
+        assert tok.encode_batch(texts, special="parse").to_lists() == theirs, corpus
+        for text, ids in zip(texts[:50], theirs, strict=False):
+            assert tok.encode(text, special="parse") == ids
+        for skip in (False, True):
+            expected = peer.decode_batch(theirs, skip_special_tokens=skip)
+            assert [tok.decode(ids, skip_special_tokens=skip) for ids in theirs] == expected, corpus
