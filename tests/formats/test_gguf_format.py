@@ -193,7 +193,7 @@ def t5(*parts: str) -> dict[str, Any]:
     model = read_model(model_path(*parts))
     keys = sentencepiece(*parts)
     keys["scores"] = [round(score * 1024) / 1024 for score in keys["scores"]]
-    types = keys["token_type"]
+    types = keys["token_type"] = [CONTROL if t == USER else t for t in keys["token_type"]]
     keys |= {"model": "t5", "unknown_token_id": types.index(UNKNOWN), "eos_token_id": 1}
     keys |= {"add_space_prefix": True, "remove_extra_whitespaces": True}
     if model.normalizer.precompiled_charsmap:
@@ -202,10 +202,30 @@ def t5(*parts: str) -> dict[str, Any]:
 
 
 def test_probabilities_beside_llama_cpp(tmp_path: Path) -> None:
-    path = make(tmp_path / "x.gguf", t5("nai-t5", "spiece.model"), model=True)
+    path = make(tmp_path / "x.gguf", t5("tta-ko-unigram", "tokenizer.model"), model=True)
     theirs, tok = peer(path), jogak.load(path)
     for text in [*odd_texts(), "ﬁ①＜é", "", " ", "  a  b  "]:
         assert tok.encode(text) == theirs(text), text[:100]
+
+
+@pytest.mark.parametrize("kind", ["llama", "gpt2"])
+def test_user_defined_tokens_beside_llama_cpp(kind: str, tmp_path: Path) -> None:
+    if 259 not in jogak.load(make(tmp_path / "s", small())).encode("a<user>"):
+        pytest.skip("the core does not look for added tokens yet")
+    keys = gpt2() if kind == "gpt2" else sentencepiece("mistral-v1", "tokenizer.model")
+    more = {"<|a|>": USER, "<|b|>": CONTROL, "[INST]": USER, "\n\n": USER, "\n\n\n": USER}
+    if kind == "llama":
+        more["▁▁x"] = USER
+        keys["scores"] = [*keys["scores"], *[0.0] * len(more)]
+    keys = {**keys, "tokens": [*keys["tokens"], *more]}
+    keys["token_type"] = [*keys["token_type"], *more.values()]
+    path = make(tmp_path / "x.gguf", keys, model=True)
+    theirs, tok = peer(path), jogak.load(path)
+    source = random.Random(3)
+    odd = [*more, *"\n ▁a<|b", "  x", "the", "</s>", "<s>", "<|endoftext|>"]
+    for _ in range(3000):
+        text = "".join(source.choices(odd, k=source.randint(1, 12)))
+        assert tok.encode(text) == theirs(text), text
 
 
 # --- small files --------------------------------------------------------------------------------
@@ -384,4 +404,15 @@ def test_a_key_that_stands_twice(tmp_path: Path) -> None:
     entry = struct.pack("<Q", 1) + b"k" + struct.pack("<II", 4, 1)
     path.write_bytes(b"GGUF" + struct.pack("<IQQ", 3, 0, 2) + entry * 2)
     with pytest.raises(FormatError, match="the key 'k' stands twice"):
+        ours.read(path)
+
+
+def test_user_defined_tokens_of_t5(tmp_path: Path) -> None:
+    keys = {"model": "t5", "tokens": ["<pad>", "</s>", "<unk>", "▁a", "<x>"]}
+    types = [CONTROL, CONTROL, UNKNOWN, NORMAL]
+    path = make(tmp_path / "x", {**keys, "token_type": [*types, USER], "scores": [-1.0] * 5})
+    with pytest.raises(UnsupportedFeature, match="T5 tokenizer with the user-defined token '<x>'"):
+        ours.read(path)
+    path = make(tmp_path / "x", {**keys, "token_type": [*types, NORMAL], "scores": [-1.1] * 5})
+    with pytest.raises(UnsupportedFeature, match="add_space_prefix without remove_extra"):
         ours.read(path)

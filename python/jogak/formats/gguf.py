@@ -366,7 +366,9 @@ def _scores(file: _File) -> list[float]:
 def _merged(file: _File, texts: set[str]) -> set[str]:
     """The tokens that merging can make of text: of two parts that are characters or such tokens."""
     made: set[str] = set()
-    for text in sorted(texts, key=len):
+    # These are found before anything is merged; but spaces become ▁ behind that.
+    found = {text for text in _of_type(file, _USER) if "▁" not in text}
+    for text in sorted(texts - found, key=len):
         if len(text) == 1:
             made.add(text)
             continue
@@ -398,14 +400,11 @@ def _bert(file: _File) -> Spec:
 def _t5(file: _File) -> Spec:
     scores = _scores(file)
     user = _of_type(file, _USER)
-    foreign = next((text for text in user if not text.isascii()), None)
-    if foreign is not None:
+    if user:
         raise file.refused(
-            f"a T5 tokenizer with the user-defined token {foreign!r}; llama.cpp leaves parts of "
-            "characters as they are that begin as it does"
+            f"a T5 tokenizer with the user-defined token {user[0]!r}: llama.cpp does not normalize what "
+            "begins as it does, and takes spaces off around it"
         )
-    # llama.cpp does not normalize what begins as a user-defined token does, however little of it.
-    kept = tuple(dict.fromkeys(text[:end] for text in user for end in range(1, len(text) + 1)))
     unknown = file.id("unknown_token_id", 2)
     if unknown is None:
         raise file.fault(_PREFIX + "unknown_token_id", "is not there; expected the id of a token")
@@ -418,7 +417,7 @@ def _t5(file: _File) -> Spec:
     normalizer: list[Normalizer] = []
     charsmap = file.get("precompiled_charsmap", "u8[]", "i8[]")
     if charsmap:
-        normalizer.append(Charsmap(bytes(value & 0xFF for value in charsmap), keep=kept))
+        normalizer.append(Charsmap(bytes(value & 0xFF for value in charsmap)))
     if merges:
         normalizer.append(CollapseSpaces())
     special = _specials(file)
@@ -430,7 +429,6 @@ def _t5(file: _File) -> Spec:
         if kind in out and file.tokens[id_] not in special
     )
     _check_unknown_score(file, scores)
-    scores = [0.0 if kind == _USER else s for s, kind in zip(scores, file.types, strict=True)]
     model = UnigramModel(
         pieces=tuple(file.tokens),
         scores=tuple(scores),
@@ -441,14 +439,14 @@ def _t5(file: _File) -> Spec:
         marker=Marker("prefix"),
     )
     stages: tuple[Pretokenizer, ...] = (
-        Metaspace(prepend="always" if prefix else "never", split=False),
+        Metaspace(prepend="first" if prefix else "never", split=False),
     )
     return Spec(
         model=model,
         normalizer=tuple(normalizer),
         pretokenizer=stages,
         special_tokens=special,
-        added_tokens=_added(file, user),
+        added_tokens=_added(file),
         template=_template(file, None, 1, add_bos=False, add_eos=True),
     )
 
