@@ -29,8 +29,15 @@ from jogak.errors import UnsupportedFeature
 from jogak.formats.checked import Node, parse
 from jogak.formats.family import Format, Loaded, Peek
 from jogak.formats.files import PathLike, read_bytes
-from jogak.formats.hf_json import added, decoders, inputs, models, normalizers, pretokenizers
-from jogak.formats.hf_json import processors
+from jogak.formats.hf_json import (
+    added,
+    decoders,
+    inputs,
+    models,
+    normalizers,
+    pretokenizers,
+    processors,
+)
 from jogak.formats.hf_json.serde import option
 from jogak.formats.hf_json.writing import dumps, write
 from jogak.formats.serde_numbers import serde_float
