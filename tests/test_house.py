@@ -36,13 +36,18 @@ PYTHON_ARROWS: dict[str, set[str]] = {
     "resize": {"errors", "spec", "training"},
     "normalization": {"_core", "errors", "spec"},
     "ragged": {"_core", "errors"},
+    "streaming": set(),
+    "encoding": {"errors", "ragged"},
+    "inputs": {"_core", "encoding", "errors", "spec"},
     "peers": {"errors", "formats", "spec"},
     "tokenizer": {
-        *("_core", "errors", "formats", "ragged", "resize", "spec", "threads"),
+        *("_core", "errors", "formats", "inputs", "ragged", "resize", "spec", "threads"),
         # Only inside functions: a tokenizer hands what it saw to what shows it, and what it is to what
         # knows other libraries.
         "explain",
         "peers",
+        "streaming",
+        "training",
     },
     "learn": {
         *("_core", "counts", "errors", "explain", "progress", "resize", "spec", "threads"),
@@ -69,7 +74,7 @@ PYTHON_ARROWS: dict[str, set[str]] = {
     "cli": {"__init__", "errors", "explain", "spec"},
     "__main__": {"cli"},
 }
-CORE_ROOMS = {"counts", "learn", "normalization", "ragged", "tokenizer"}
+CORE_ROOMS = {"counts", "inputs", "learn", "normalization", "ragged", "tokenizer"}
 
 # Room of the core -> rooms of the core that it may use.
 RUST_ARROWS: dict[str, set[str]] = {
@@ -100,6 +105,8 @@ RUST_ARROWS: dict[str, set[str]] = {
         "vocab",
     },
     "trace": {"error", "model", "normalize", "observe", "pipeline", "prepare"},
+    "spans": {"cache", "error", "model", "observe", "pipeline", "trace"},
+    "inputs": {"error", "spans"},
     "ways": {"error", "model", "pipeline", "symbols", "trace"},
     # Pieces of a Unigram model stay within one script.
     "train": {"count", "error", "observe", "pretokenize", "symbols"},

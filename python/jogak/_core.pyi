@@ -19,6 +19,7 @@ __all__ = [
     "compile_charsmap",
     "count_documents",
     "count_sources",
+    "make_inputs",
     "named_charsmap",
     "normalize",
     "parse_rule_tsv",
@@ -111,6 +112,19 @@ def compile_charsmap(rules: list[tuple[str, str]]) -> bytes: ...
 def named_charsmap(name: str) -> bytes: ...
 def charsmap_rules(data: bytes, limit: int) -> list[tuple[str, str]] | None: ...
 def parse_rule_tsv(text: str) -> list[tuple[str, str]]: ...
+
+class _Columns(TypedDict, total=False):
+    ids: NDArray[np.uint32]
+    type_ids: NDArray[np.uint32]
+    special: NDArray[np.uint8]
+    attention: NDArray[np.uint8]
+    sequences: NDArray[np.int8]
+    words: NDArray[np.int64]
+    bytes: NDArray[np.int64]
+    chars: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+    owners: NDArray[np.int64]
+
 def arrow_list(ids: NDArray[np.uint32], offsets: NDArray[np.int64]) -> tuple[object, object]: ...
 
 _Draw: TypeAlias = tuple[str, float, int] | None
@@ -171,3 +185,16 @@ class DecodeStream:
     def push(self, ids: object) -> str: ...
     def finish(self) -> str: ...
     def copy(self) -> DecodeStream: ...
+
+def make_inputs(
+    tokenizer: Tokenizer,
+    texts: list[str],
+    pairs: list[str] | None,
+    form: object,
+    special: str,
+    threads: int,
+    spans: bool,
+    trim: bool,
+    strategy: str | None = None,
+    draw: _Draw = None,
+) -> _Columns: ...

@@ -6,13 +6,14 @@ Rule: composes the core, the formats and the traces; decides nothing about text.
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from jogak import _core
+from jogak import _core, inputs
 from jogak.errors import ConfigError, DecodeError, FormatError, JogakError
 from jogak.ragged import Ragged
 from jogak.spec import BPEModel, Charsmap, RuleSet, Spec, Strategy, UnigramModel
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from jogak.encoding import Encoding, EncodingBatch
     from jogak.explain.data import EncodingTrace
+    from jogak.inputs import PaddingLike, TruncationLike
     from jogak.streaming import DecodeStream
     from jogak.training import Log
 
@@ -104,6 +107,7 @@ class Tokenizer:
         self,
         text: str,
         *,
+        add_special_tokens: bool = False,
         dropout: float | None = None,
         alpha: float | None = None,
         seed: int | None = None,
@@ -114,6 +118,7 @@ class Tokenizer:
 
         Args:
             text: any text.
+            add_special_tokens: put the ids of the template around (``[CLS]`` and the like).
             dropout: BPE-dropout (Provilkov et al. 2020): the probability, 0 to 1, with which each
                 merge is skipped. None takes the model's own, which mostly is 0: none is.
             alpha: draw a way to cut the text rather than taking the best one (Unigram; Kudo 2018): one
@@ -136,12 +141,14 @@ class Tokenizer:
         [5, 2, 4]
         """
         draw = self._draw(dropout, alpha, seed, strategy)
-        return self._core.encode(text, special, strategy, draw)
+        ids = self._core.encode(text, special, strategy, draw)
+        return inputs.around(self._spec.template, ids) if add_special_tokens else ids
 
     def encode_array(
         self,
         text: str,
         *,
+        add_special_tokens: bool = False,
         dropout: float | None = None,
         alpha: float | None = None,
         seed: int | None = None,
@@ -149,15 +156,16 @@ class Tokenizer:
         special: Special = "text",
     ) -> NDArray[np.uint32]:
         """A text -> its ids as a numpy array, without a Python object per id. See `encode`."""
-        return self._core.encode_array(
-            text, special, strategy, self._draw(dropout, alpha, seed, strategy)
-        )
+        draw = self._draw(dropout, alpha, seed, strategy)
+        ids = self._core.encode_array(text, special, strategy, draw)
+        return inputs.around_array(self._spec.template, ids) if add_special_tokens else ids
 
     def encode_batch(
         self,
         texts: Iterable[str],
         *,
         num_threads: int | None = None,
+        add_special_tokens: bool = False,
         dropout: float | None = None,
         alpha: float | None = None,
         seed: int | None = None,
@@ -170,8 +178,9 @@ class Tokenizer:
             texts: the texts.
             num_threads: at most this many threads; None asks ``JOGAK_NUM_THREADS``, then takes all
                 cores.
-            dropout, alpha, seed, strategy, special: as in `encode`; where something is drawn, each
-                text has its own stream of random numbers, made from the seed and the text's number.
+            add_special_tokens, dropout, alpha, seed, strategy, special: as in `encode`; where something
+                is drawn, each text has its own stream of random numbers, made from the seed and the
+                text's number.
 
         Raises:
             EncodeError, SpecialTokenError, ConfigError: as in `encode`.
@@ -185,7 +194,107 @@ class Tokenizer:
             raise ConfigError("encode_batch takes a list of texts; for one text call encode(text)")
         threads = resolve_threads(num_threads)
         draw = self._draw(dropout, alpha, seed, strategy)
-        return Ragged(*self._core.encode_batch(list(texts), special, threads, strategy, draw))
+        ids, offsets = self._core.encode_batch(list(texts), special, threads, strategy, draw)
+        if add_special_tokens:
+            ids, offsets = inputs.around_batch(self._spec.template, ids, offsets)
+        return Ragged(ids, offsets)
+
+    def encoding(
+        self,
+        text: str,
+        pair: str | None = None,
+        *,
+        add_special_tokens: bool = True,
+        truncation: TruncationLike = None,
+        padding: PaddingLike = None,
+        overflow: bool = True,
+        spans: bool = True,
+        dropout: float = 0.0,
+        alpha: float | None = None,
+        seed: int | None = None,
+        strategy: Strategy | None = None,
+        special: Special | None = None,
+    ) -> Encoding:
+        """A text, or two, as the input of a model: ids with spans, words and masks.
+
+        Args:
+            text: any text.
+            pair: a second one.
+            add_special_tokens: put the template of the spec around (``[CLS]`` and the like).
+            truncation: the most ids there may be, or a `Truncation` with all options; None for that of
+                the spec, False for none.
+            padding: fill up to so many ids, or a `Padding` with all options; True or ``"longest"`` in
+                batches for as many as the longest input has; None for that of the spec, False for none.
+            overflow: keep the parts that truncation cuts off.
+            spans: note what each id stands for. Without, it is faster.
+            dropout, alpha, seed, strategy: as in `encode`.
+            special: as in `encode`; None for the policy of the spec.
+
+        Raises:
+            EncodeError: as in `encode`; truncation would leave nothing of a text; the parts of two
+                texts, combined each with each, are too many.
+            ConfigError: an option has an impossible value, such as a length that the template alone
+                passes.
+
+        >>> import jogak
+        >>> tok = jogak.train({"hug": 10, "pug": 5}, jogak.BPE(num_merges=2, marker="none"))
+        >>> enc = tok.encoding("hug pug", truncation=2)
+        >>> enc.tokens, [part.tokens for part in enc.overflowing]
+        (['hug', 'p'], [['ug']])
+        """
+        texts: Any = [text] if pair is None else [(text, pair)]
+        options = (add_special_tokens, truncation, padding, overflow, spans, special)
+        return self._inputs(
+            texts, 1, options, self._draw(dropout, alpha, seed, strategy), strategy
+        )[0]
+
+    def encoding_batch(
+        self,
+        texts: Iterable[str] | Iterable[tuple[str, str]],
+        *,
+        num_threads: int | None = None,
+        add_special_tokens: bool = True,
+        truncation: TruncationLike = None,
+        padding: PaddingLike = None,
+        overflow: bool = True,
+        spans: bool = True,
+        dropout: float = 0.0,
+        alpha: float | None = None,
+        seed: int | None = None,
+        strategy: Strategy | None = None,
+        special: Special | None = None,
+    ) -> EncodingBatch:
+        """Many texts, or pairs of texts, as inputs of a model, on all cores. See `encoding`.
+
+        Args:
+            texts: texts, or pairs of texts.
+            num_threads: as in `encode_batch`.
+            add_special_tokens, truncation, padding, overflow, spans: as in `encoding`.
+            dropout, alpha, seed, strategy, special: as in `encode_batch`.
+
+        >>> import jogak
+        >>> config = jogak.BPE(num_merges=2, marker="none")
+        >>> tok = jogak.train({"hug": 10, "pug": 5}, config, special_tokens=["<pad>"])
+        >>> tok.encoding_batch(["hug", "hug pug"], padding=4).attention_mask.tolist()
+        [[1, 0, 0, 0], [1, 1, 1, 0]]
+        """
+        threads = resolve_threads(num_threads)
+        options = (add_special_tokens, truncation, padding, overflow, spans, special)
+        draw = self._draw(dropout, alpha, seed, strategy)
+        return self._inputs(texts, threads, options, draw, strategy)
+
+    def _inputs(
+        self,
+        texts: Iterable[str] | Iterable[tuple[str, str]],
+        threads: int,
+        options: tuple[bool, TruncationLike, PaddingLike, bool, bool, Special | None],
+        draw: tuple[str, float, int] | None,
+        strategy: Strategy | None,
+    ) -> EncodingBatch:
+        special = options[-1] or self._spec.special_policy
+        return inputs.make_inputs(
+            self._core, self._spec, texts, options[:5], special, threads, strategy, draw
+        )
 
     def tokens(
         self,
@@ -617,7 +726,15 @@ class Tokenizer:
         return ("dropout", dropout, seed) if alpha is None else ("alpha", alpha, seed)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (self._spec, self._training, dict(self._extras))
+        # Canonical text: equal tokenizers are equal bytes, which `datasets` takes for their fingerprint.
+        from jogak.formats import native
+
+        training = self._training
+        return _restore, (
+            _plain(native.spec_to_dict(self._spec)),
+            None if training is None else _plain(training.to_dict()),
+            json.dumps(dict(self._extras)).encode(),  # files are written in their order
+        )
 
     def __eq__(self, other: object) -> bool:
         """Tokenizers are equal if they are the same Spec, however they were trained."""
@@ -683,5 +800,13 @@ def load(path: Any, format: str | None = None, **options: Any) -> Tokenizer:
     return tokenizer
 
 
-def _restore(spec: Spec, training: Log | None, extras: Mapping[str, Any]) -> Tokenizer:
-    return Tokenizer(spec, training, extras)
+def _plain(data: dict[str, Any]) -> bytes:
+    return json.dumps(data, sort_keys=True, separators=(",", ":")).encode()
+
+
+def _restore(spec: bytes, training: bytes | None, extras: bytes) -> Tokenizer:
+    from jogak.formats import native
+    from jogak.training import log_from_dict
+
+    log = None if training is None else log_from_dict(json.loads(training))
+    return Tokenizer(native.spec_from_dict(json.loads(spec)), log, json.loads(extras))

@@ -23,7 +23,11 @@ pub(crate) fn to_py(error: jogak::Error) -> PyErr {
     use jogak::Error as E;
     let name = match &error {
         E::Pattern { .. } | E::Config { .. } => "ConfigError",
-        E::PatternGaveUp { .. } | E::NotCovered { .. } | E::NoSegmentation { .. } => "EncodeError",
+        E::PatternGaveUp { .. }
+        | E::NotCovered { .. }
+        | E::NoSegmentation { .. }
+        | E::TooShortToCut { .. }
+        | E::TooManyParts { .. } => "EncodeError",
         E::CountOverflow { .. } => "CorpusError",
         E::TooLarge { .. } => "TrainingError",
         E::UnknownId { .. } => "DecodeError",
@@ -49,6 +53,11 @@ pub(crate) fn advised(error: &jogak::Error, message: &str) -> String {
         }
         E::NoSegmentation { .. } => {
             "ask for the score of ids that encode or nbest gave for this very text"
+        }
+        E::TooShortToCut { .. } => "take strategy=\"longest-first\", or a larger max_length",
+        E::TooManyParts { .. } => {
+            "pass overflow=False to leave out the parts that are cut off, or take a larger max_length, a \
+             smaller stride, or less padding"
         }
         E::SpecialInText { .. } => {
             "pass special=\"text\" to read it as ordinary text, special=\"parse\" to make it the \

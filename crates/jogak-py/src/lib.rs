@@ -4,6 +4,7 @@ mod arrow;
 mod counts;
 mod decoders;
 mod errors;
+mod inputs;
 mod models;
 mod normalizers;
 mod schemes;
@@ -12,8 +13,9 @@ mod train;
 
 use pyo3::prelude::*;
 
-/// The native module `jogak._core`.
-#[pymodule]
+/// The native module `jogak._core`. Nothing in it needs the global lock: what changes is owned by one call, or
+/// behind a lock of its own.
+#[pymodule(gil_used = false)]
 mod _core {
     #[pymodule_export]
     use crate::arrow::arrow_list;
@@ -21,6 +23,8 @@ mod _core {
     use crate::counts::{Counts, Cursor, count_documents, count_sources};
     #[pymodule_export]
     use crate::decoders::PyStream;
+    #[pymodule_export]
+    use crate::inputs::make_inputs;
     #[pymodule_export]
     use crate::normalizers::{
         charsmap_rules, compile_charsmap, named_charsmap, normalize, parse_rule_tsv, pretokenize,

@@ -21,9 +21,9 @@ use crate::schemes::parse_pretokenizer;
 /// A tokenizer, compiled from the plain data of a Spec.
 #[pyclass(frozen, name = "Tokenizer", module = "jogak._core")]
 pub(crate) struct PyTokenizer {
-    core: Tokenizer,
+    pub(crate) core: Tokenizer,
     /// The text of every id.
-    texts: Vec<Option<String>>,
+    pub(crate) texts: Vec<Option<String>>,
 }
 
 #[pymethods]
@@ -132,11 +132,7 @@ impl PyTokenizer {
         draw: Option<Draw>,
     ) -> PyResult<(Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>)> {
         let request = request(special, strategy, draw)?;
-        let texts: Vec<PyBackedStr> = texts
-            .into_iter()
-            .enumerate()
-            .map(|(index, text)| PyBackedStr::try_from(text).map_err(|_| no_utf8(Some(index))))
-            .collect::<PyResult<_>>()?;
+        let texts = backed(texts)?;
         let batch = py
             .detach(|| self.core.encode_batch(&texts, &request, threads))
             .map_err(|(index, error)| in_text(index, to_py(error)))?;
@@ -345,13 +341,26 @@ impl PyTokenizer {
     }
 }
 
+/// Texts that can be read without the interpreter.
+pub(crate) fn backed(texts: Vec<Bound<'_, PyString>>) -> PyResult<Vec<PyBackedStr>> {
+    texts
+        .into_iter()
+        .enumerate()
+        .map(|(index, text)| PyBackedStr::try_from(text).map_err(|_| no_utf8(Some(index))))
+        .collect()
+}
+
 /// A way to cut a text: its score and its ids.
 type ScoredIds = (f64, Vec<u32>);
 
 /// What is drawn at random, `"dropout"` or `"alpha"`; the number that belongs to it; the seed.
-type Draw = (String, f64, u64);
+pub(crate) type Draw = (String, f64, u64);
 
-fn request(special: &str, strategy_name: Option<&str>, draw: Option<Draw>) -> PyResult<Request> {
+pub(crate) fn request(
+    special: &str,
+    strategy_name: Option<&str>,
+    draw: Option<Draw>,
+) -> PyResult<Request> {
     let specials = match special {
         "text" => SpecialPolicy::Text,
         "parse" => SpecialPolicy::Parse,
@@ -375,7 +384,7 @@ fn request(special: &str, strategy_name: Option<&str>, draw: Option<Draw>) -> Py
     Ok(request)
 }
 
-fn no_utf8(index: Option<usize>) -> PyErr {
+pub(crate) fn no_utf8(index: Option<usize>) -> PyErr {
     let which = index.map_or("the text".to_owned(), |index| format!("text {index}"));
     let message = format!(
         "{which} has a surrogate code point (U+D800 to U+DFFF), which is no character; take it out, \
@@ -385,7 +394,7 @@ fn no_utf8(index: Option<usize>) -> PyErr {
 }
 
 /// The error, saying which text of a batch it is about.
-fn in_text(index: usize, error: PyErr) -> PyErr {
+pub(crate) fn in_text(index: usize, error: PyErr) -> PyErr {
     in_batch("text", index, error)
 }
 

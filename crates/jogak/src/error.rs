@@ -78,6 +78,22 @@ pub enum Error {
         /// How many there are.
         ids: usize,
     },
+    /// The text that is to be cut is shorter than what is to be taken away.
+    TooShortToCut {
+        /// Which text, 0 or 1.
+        text: usize,
+        /// How many ids it has.
+        ids: usize,
+        /// How many are to go.
+        remove: usize,
+    },
+    /// Parts that were cut off are too many, each combined with each.
+    TooManyParts {
+        /// How many ids they would have.
+        ids: u64,
+        /// How many they may have.
+        limit: u64,
+    },
     /// The text of a special token was found in a text that must not have any.
     SpecialInText {
         /// The special token's text.
@@ -122,6 +138,20 @@ impl fmt::Display for Error {
             }
             Error::NoSegmentation { fit, ids } => {
                 write!(f, "the text cannot be cut so: of {ids} ids only the first {fit} fit")
+            }
+            Error::TooShortToCut { text, ids, remove } => {
+                let which = if *text == 0 { "first" } else { "second" };
+                write!(
+                    f,
+                    "{remove} ids are to be cut off the {which} text, which has {ids}: at least one must \
+                     stay"
+                )
+            }
+            Error::TooManyParts { ids, limit } => {
+                write!(
+                    f,
+                    "cutting and filling up would give {ids} ids; at most {limit} are possible"
+                )
             }
             Error::SpecialInText { token, at } => {
                 write!(f, "the text has the special token {token:?} at byte {at}")

@@ -5,6 +5,7 @@
 
 mod unigram;
 
+use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -37,9 +38,19 @@ pub struct Tokenizer {
 #[derive(Debug)]
 pub struct Worker {
     table: WordTable,
+    /// Words with the spans of their pieces, once somebody asks for spans.
+    spans: Option<Box<WordTable>>,
     characters: CharTable,
     scratch: Scratch,
     prepared: prepare::Scratch,
+}
+
+impl Worker {
+    /// What is needed to encode with spans.
+    pub(crate) fn for_spans(&mut self) -> (&mut WordTable, &mut Scratch) {
+        let table = self.spans.get_or_insert_with(|| Box::new(WordTable::new(0, CACHE_LIMIT)));
+        (table, &mut self.scratch)
+    }
 }
 
 /// How to encode, for one call.
@@ -121,6 +132,7 @@ impl Tokenizer {
         idle.unwrap_or_else(|| {
             let mut worker = Worker {
                 table: WordTable::new(self.known_words(), self.cache_limit),
+                spans: None,
                 characters: CharTable::default(),
                 scratch: Scratch::default(),
                 prepared: prepare::Scratch::default(),
@@ -199,7 +211,7 @@ impl Tokenizer {
         worker: &mut Worker,
         out: &mut Vec<u32>,
     ) -> Result<()> {
-        let Worker { table, characters, scratch, prepared } = worker;
+        let Worker { table, characters, scratch, prepared, .. } = worker;
         let ready = self.prepare.text(text, place, prepared)?;
         let text = ready.text;
         if let Some(model) = self.model.unigram() {
@@ -307,39 +319,12 @@ impl Tokenizer {
         request: &Request,
         threads: usize,
     ) -> std::result::Result<Batch, (usize, crate::Error)> {
-        let parts = parts(texts, threads);
-        let next = AtomicUsize::new(0);
-        let run = || {
-            let mut worker = self.worker();
-            let mut done = Vec::new();
-            loop {
-                let part = next.fetch_add(1, Ordering::Relaxed);
-                let Some(range) = parts.get(part) else { break };
-                done.push((part, self.encode_part(texts, range.clone(), request, &mut worker)));
-            }
-            self.give_back(worker);
-            done
-        };
-        let mut done: Vec<(usize, PartResult)> = if threads.min(parts.len()) <= 1 {
-            run()
-        } else {
-            std::thread::scope(|scope| {
-                let others: Vec<_> =
-                    (1..threads.min(parts.len())).map(|_| scope.spawn(run)).collect();
-                let mut done = run();
-                for other in others {
-                    match other.join() {
-                        Ok(more) => done.extend(more),
-                        Err(panic) => std::panic::resume_unwind(panic),
-                    }
-                }
-                done
-            })
-        };
-        done.sort_unstable_by_key(|(part, _)| *part);
+        let done = self.shared_out(texts, threads, |range, worker| {
+            self.encode_part(texts, range, request, worker)
+        });
         let mut batch = Batch { ids: Vec::new(), offsets: Vec::with_capacity(texts.len() + 1) };
         batch.offsets.push(0);
-        for (number, (_, result)) in done.into_iter().enumerate() {
+        for (number, result) in done.into_iter().enumerate() {
             let (ids, ends) = result?;
             let base = batch.ids.len();
             batch.offsets.extend(ends.iter().map(|end| (base + end) as i64));
@@ -352,10 +337,51 @@ impl Tokenizer {
         Ok(batch)
     }
 
+    /// Cuts texts into ranges and does `part` with each, on up to `threads` threads. The answers come in the
+    /// order of the texts.
+    pub(crate) fn shared_out<T: AsRef<str> + Sync, R: Send>(
+        &self,
+        texts: &[T],
+        threads: usize,
+        part: impl Fn(Range<usize>, &mut Worker) -> R + Sync,
+    ) -> Vec<R> {
+        let parts = parts(texts, threads);
+        let next = AtomicUsize::new(0);
+        let run = || {
+            let mut worker = self.worker();
+            let mut done = Vec::new();
+            loop {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                let Some(range) = parts.get(number) else { break };
+                done.push((number, part(range.clone(), &mut worker)));
+            }
+            self.give_back(worker);
+            done
+        };
+        let mut done: Vec<(usize, R)> = if threads.min(parts.len()) <= 1 {
+            run()
+        } else {
+            std::thread::scope(|scope| {
+                let others: Vec<_> =
+                    (1..threads.min(parts.len())).map(|_| scope.spawn(&run)).collect();
+                let mut done = run();
+                for other in others {
+                    match other.join() {
+                        Ok(more) => done.extend(more),
+                        Err(panic) => std::panic::resume_unwind(panic),
+                    }
+                }
+                done
+            })
+        };
+        done.sort_unstable_by_key(|(number, _)| *number);
+        done.into_iter().map(|(_, answer)| answer).collect()
+    }
+
     fn encode_part<T: AsRef<str>>(
         &self,
         texts: &[T],
-        range: std::ops::Range<usize>,
+        range: Range<usize>,
         request: &Request,
         worker: &mut Worker,
     ) -> PartResult {
@@ -392,7 +418,7 @@ type PartResult = std::result::Result<(Vec<u32>, Vec<usize>), (usize, crate::Err
 
 /// Cuts a list of texts into ranges of about the same number of bytes: one for one thread, some more
 /// than there are threads for several, so that none waits long for the last.
-fn parts<T: AsRef<str>>(texts: &[T], threads: usize) -> Vec<std::ops::Range<usize>> {
+fn parts<T: AsRef<str>>(texts: &[T], threads: usize) -> Vec<Range<usize>> {
     let total: usize = texts.iter().map(|text| text.as_ref().len()).sum();
     let part = if threads <= 1 { usize::MAX } else { (total / (8 * threads)).max(SMALLEST_PART) };
     let mut parts = Vec::new();

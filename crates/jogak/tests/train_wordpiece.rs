@@ -246,3 +246,38 @@ fn an_alphabet_larger_than_the_vocabulary_is_an_error() {
         .to_string();
     assert!(error.contains("at least 5"), "{error}");
 }
+
+/// Long enough for several threads to count pairs, and with more symbols than fit a square.
+#[test]
+fn threads_cannot_be_seen() {
+    let mut seed = 5u64;
+    let mut random = |below: u64| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) % below
+    };
+    let mut words = BTreeMap::new();
+    for _ in 0..120_000 {
+        let length = 2 + random(8);
+        let character = |r: u64| char::from_u32('가' as u32 + (r * r / 700) as u32).unwrap();
+        let word: String = (0..length).map(|_| character(random(700))).collect();
+        *words.entry(word).or_insert(0) += 1 + random(3);
+    }
+    let mut words: Vec<(String, u64)> = words.into_iter().collect();
+    words.sort_by_key(|word| Reverse(word.1));
+    for criterion in [Criterion::Likelihood, Criterion::Count] {
+        let config = WordPieceConfig { vocab_size: Some(2_500), ..config(criterion, None) };
+        let learned = |threads: usize| {
+            let parts: Vec<_> = words
+                .chunks(words.len().div_ceil(threads))
+                .map(|part| part.iter().map(|(word, n)| (word.as_str(), *n)))
+                .collect();
+            let corpus = Corpus::of_characters(&parts, &config, &mut Silent).unwrap();
+            let trained = corpus.train_wordpiece(&config, &mut Silent).unwrap();
+            (trained.pieces, trained.merges, trained.occurrences, trained.total_words)
+        };
+        let one = learned(1);
+        assert!(one.1.len() > 500);
+        assert_eq!(learned(2), one);
+        assert_eq!(learned(3), one);
+    }
+}

@@ -60,10 +60,11 @@ class Cutter:
     @cached_property
     def _exact(self) -> Tokenizer:
         """The model over texts that are normalized, without a run of unknown characters."""
-        model = self.vocabulary.spec.model
-        assert isinstance(model, (ScoredBPEModel, UnigramModel))
-        model = dataclasses.replace(model, fuse_unknown=False)
-        return Tokenizer(Spec(model=model, pretokenizer=resolve_pretokenizer("none")))
+        spec = self.vocabulary.spec
+        assert isinstance(spec.model, (ScoredBPEModel, UnigramModel))
+        model = dataclasses.replace(spec.model, fuse_unknown=False)
+        whole = resolve_pretokenizer("none")
+        return Tokenizer(Spec(model=model, pretokenizer=whole, special_tokens=spec.special_tokens))
 
     @property
     def has_probabilities(self) -> bool:
