@@ -213,7 +213,7 @@ def test_truncation_and_padding() -> None:
 
 def read_model(**fields: Any) -> Any:
     draft = models.read(Node(fields, "model"))
-    return draft.build(tuple(sorted(draft.ids, key=lambda text: draft.ids[text])), False)
+    return draft.build(tuple(sorted(draft.ids, key=lambda text: draft.ids[text])))
 
 
 def test_models_of_old_files_are_told_by_their_fields() -> None:

@@ -42,18 +42,22 @@ class Draft:
     Args:
         ids: text -> id of the model's own pieces.
         size: how many the library counts.
-        build: the pieces of all ids, and whether words come as bytes -> the model.
+        build: the pieces of all ids -> the model.
         can_make: whether the model could make a piece of its own of some text, beyond being told to.
     """
 
     ids: Mapping[str, int]
     size: int
-    build: Callable[[tuple[str | None, ...], bool], Model]
+    build: Callable[[tuple[str | None, ...]], Model]
     can_make: Callable[[str], bool]
 
 
-def read(node: Node) -> Draft:
+def read(node: Node, as_bytes: bool = False) -> Draft:
     """The model of a file.
+
+    Args:
+        node: the section.
+        as_bytes: whether the bytes of words are drawn before the model sees them.
 
     Raises:
         FormatError: a model that the library does not know, or a field that it refuses.
@@ -62,7 +66,7 @@ def read(node: Node) -> Draft:
     kind = kind_of(node, _KINDS, _BY_FIELDS)
     return {"BPE": _bpe, "WordPiece": _wordpiece, "WordLevel": _wordlevel, "Unigram": _unigram}[
         kind
-    ](node)
+    ](node, as_bytes)
 
 
 def _vocabulary(node: Node) -> dict[str, int]:
@@ -95,7 +99,7 @@ def _flag(node: Node, name: str) -> bool:
 # --- BPE ----------------------------------------------------------------------------------------
 
 
-def _bpe(node: Node) -> Draft:
+def _bpe(node: Node, as_bytes: bool) -> Draft:
     ids = _vocabulary(node.field("vocab"))
     dropout = 0.0
     found = option(node, "dropout")
@@ -114,12 +118,14 @@ def _bpe(node: Node) -> Draft:
         _flag(node, name) for name in ("fuse_unk", "byte_fallback", "ignore_merges")
     )
     merges, products = _merges(node.field("merges"), ids, len(prefix.encode()))
-    # Among all bytes nothing is unknown.
-    can_be_bytes = marker.kind == "none" and bytelevel.has_all_bytes(ids)
+    over_bytes = as_bytes and marker.kind == "none" and bytelevel.has_all_bytes(ids)
+    if over_bytes:
+        # Among all bytes nothing is unknown.
+        unknown, fuse_unknown, byte_fallback = None, False, False
 
-    def build(pieces: tuple[str | None, ...], as_bytes: bool) -> Model:
+    def build(pieces: tuple[str | None, ...]) -> Model:
         options: dict[str, Any] = {"alphabet": "bytes", "marker": Marker("byte-level")}
-        if not (as_bytes and can_be_bytes):
+        if not over_bytes:
             options = {
                 "marker": marker,
                 "unknown": unknown if unknown in ids else None,
@@ -230,7 +236,7 @@ def _merge_fault(node: Node, ids: Mapping[str, int], prefix: int) -> Exception:
 # --- WordPiece, WordLevel -----------------------------------------------------------------------
 
 
-def _wordpiece(node: Node) -> Draft:
+def _wordpiece(node: Node, as_bytes: bool) -> Draft:
     ids = _vocabulary(node.field("vocab"))
     unknown = node.field("unk_token").text()
     prefix = node.field("continuing_subword_prefix").text()
@@ -241,7 +247,7 @@ def _wordpiece(node: Node) -> Draft:
     longest = node.field("max_input_chars_per_word").integer(0, 2**64 - 1)
     marker = Marker("continuation", prefix) if prefix else Marker()
 
-    def build(pieces: tuple[str | None, ...], as_bytes: bool) -> Model:
+    def build(pieces: tuple[str | None, ...]) -> Model:
         return WordPieceModel(
             pieces=pieces,
             marker=marker,
@@ -254,11 +260,11 @@ def _wordpiece(node: Node) -> Draft:
     return Draft(ids, len(ids), build, lambda text: True)
 
 
-def _wordlevel(node: Node) -> Draft:
+def _wordlevel(node: Node, as_bytes: bool) -> Draft:
     ids = _vocabulary(node.field("vocab"))
     unknown = node.field("unk_token").text()
 
-    def build(pieces: tuple[str | None, ...], as_bytes: bool) -> Model:
+    def build(pieces: tuple[str | None, ...]) -> Model:
         return WordLevelModel(
             pieces=pieces, unknown=unknown if unknown in ids else None, drawn=as_bytes
         )
@@ -269,7 +275,7 @@ def _wordlevel(node: Node) -> Draft:
 # --- Unigram ------------------------------------------------------------------------------------
 
 
-def _unigram(node: Node) -> Draft:
+def _unigram(node: Node, as_bytes: bool) -> Draft:
     texts, scores = _scored(node.field("vocab"))
     unknown_id = option(node, "unk_id")
     unknown = None
@@ -286,7 +292,7 @@ def _unigram(node: Node) -> Draft:
                     f"so is piece {first[text]}; every text can have one id only",
                 )
 
-    def build(pieces: tuple[str | None, ...], as_bytes: bool) -> Model:
+    def build(pieces: tuple[str | None, ...]) -> Model:
         return UnigramModel(
             pieces=pieces,
             # Pieces that are not the model's get a score that changes nothing.
