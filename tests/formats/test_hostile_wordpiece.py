@@ -79,7 +79,7 @@ def test_every_field_left_out() -> None:
     ("path", "value", "place"),
     [
         (("spec", "model", "type"), "wordlevel", "spec.model.type"),
-        (("spec", "model", "max_chars_per_word"), 0, "spec.model.max_chars_per_word"),
+        (("spec", "model", "max_chars_per_word"), -1, "spec.model.max_chars_per_word"),
         (("spec", "model", "unknown"), "<unk>", "spec.model"),
         (("spec", "model", "pieces", 3), "[UNK]", "spec.model.pieces[3]"),
         (("spec", "model", "marker", "kind"), "suffix", "spec.model"),

@@ -118,6 +118,8 @@ def parse(data: bytes, file: str | None, parse_float: Callable[[str], float] | N
             place,
             f"{place}: {error.msg}; expected JSON (is the file whole?)",
         ) from None
+    except FormatError:  # has its place already
+        raise
     except ValueError as error:
         raise fault(file, "number", str(error)) from None
     except RecursionError:
