@@ -144,8 +144,12 @@ def _bpe(node: Node, as_bytes: bool) -> Draft:
             **options,
         )
 
+    made: set[str] = set()
+
     def can_make(text: str) -> bool:
-        if ignore_merges or text == unknown or text in products or byte_fallback:
+        if not made:
+            made.update(products)
+        if ignore_merges or text == unknown or text in made or byte_fallback:
             return True
         return len(text.removeprefix(prefix).removesuffix(suffix)) <= 1 or len(text) == 1
 
@@ -162,7 +166,7 @@ def _affix(node: Node, name: str) -> str:
 
 def _merges(
     node: Node, ids: Mapping[str, int], prefix: int
-) -> tuple[tuple[tuple[int, int], ...], set[str]]:
+) -> tuple[tuple[tuple[int, int], ...], list[str]]:
     """Pairs of ids, best first, and the texts that they make.
 
     Of the right parts, ``prefix`` bytes are left out, whichever they are.
@@ -191,13 +195,14 @@ def _merges(
             texts = [*map(add, left, right)]
     except (KeyError, TypeError, ValueError):
         raise _merge_fault(node, ids, prefix) from None
-    products = set(texts)
-    if not products <= ids.keys():
+    made = [*map(ids.get, texts)]
+    if None in made:
         raise _merge_fault(node, ids, prefix)
-    if len(set(pairs)) != len(pairs):
+    # Merges that are equal make the same piece; numbers are compared faster than pairs.
+    if len(set(made)) != len(made):
         # Of a pair that stands twice the library knows the last rank.
         pairs = [*dict.fromkeys(reversed(pairs))][::-1]
-    return tuple(pairs), products
+    return tuple(pairs), texts
 
 
 def _continued(prefix: int, left: str, right: str) -> str:
