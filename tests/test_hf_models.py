@@ -108,7 +108,9 @@ def pieces_of(ids: dict[str, int]) -> tuple[str | None, ...]:
 
 def texts_of(source: random.Random, extra: list[str]) -> list[str]:
     parts = [*LETTERS, *LETTERS, *LETTERS, " ", "x", "ÿ", "😀", *extra]
-    return ["".join(source.choices(parts, k=source.choice([0, 1, 3, 8, 30, 90]))) for _ in range(12)]
+    return [
+        "".join(source.choices(parts, k=source.choice([0, 1, 3, 8, 30, 90]))) for _ in range(12)
+    ]
 
 
 BYTES = {
@@ -275,13 +277,17 @@ def test_added_tokens_and_the_model() -> None:
     model = BPEModel(pieces=pieces, merges=((0, 1),), whole_word=True)
 
     def ids(token: AddedToken) -> list[int]:
-        return ours(model, added_tokens=(token,), special_policy="text").encode("ab", special="text")
+        return ours(model, added_tokens=(token,), special_policy="text").encode(
+            "ab", special="text"
+        )
 
     assert ours(BPEModel(pieces=pieces, merges=((0, 1),))).encode("ab") == [2]
     with pytest.raises(jogak.ConfigError, match="merge 0"):
         ours(model, added_tokens=(AddedToken("ab"),))
     assert ids(AddedToken("ab", in_model=True)) == [2]
-    special = ours(model, special_tokens={"<s>": 3}, added_tokens=(AddedToken("<s>", in_model=True),))
+    special = ours(
+        model, special_tokens={"<s>": 3}, added_tokens=(AddedToken("<s>", in_model=True),)
+    )
     assert special.encode("<s>", special="text") == [3]
     byte_level = BPEModel(
         pieces=("a", "Ġ", "é 가", "<s>"),

@@ -37,11 +37,14 @@ PYTHON_ARROWS: dict[str, set[str]] = {
     "normalization": {"_core", "errors", "spec"},
     "ragged": {"_core", "errors"},
     "streaming": set(),
+    "training": {"errors", "spec"},
+    "special": {"errors", "spec"},
     "encoding": {"errors", "ragged"},
-    "inputs": {"_core", "encoding", "errors", "spec"},
+    "inputs": {"_core", "encoding", "errors", "spec", "special"},
     "peers": {"errors", "formats", "spec"},
     "tokenizer": {
-        *("_core", "errors", "formats", "inputs", "ragged", "resize", "spec", "threads"),
+        *("_core", "encoding", "errors", "formats", "inputs", "ragged", "resize", "spec", "special"),
+        *("streaming", "threads", "training"),
         # Only inside functions: a tokenizer hands what it saw to what shows it, and what it is to what
         # knows other libraries.
         "explain",
@@ -87,12 +90,15 @@ RUST_ARROWS: dict[str, set[str]] = {
     "normalize": {"error", "pretokenize"},
     "pretokenize": {"error"},
     "count": {"error", "pretokenize"},
+    # Tokens are looked for in normalized text too.
+    "added": {"error", "normalize"},
     # `count` says what it wants of a front half (the trait `Words`), and `prepare` is one.
     "prepare": {"count", "error", "normalize", "pretokenize"},
     "model": {"error", "observe", "random", "symbols", "vocab"},
     "cache": {"error"},
     "decode": {"error", "normalize", "pretokenize", "symbols", "vocab"},
     "pipeline": {
+        "added",
         "cache",
         "decode",
         "error",
@@ -104,8 +110,9 @@ RUST_ARROWS: dict[str, set[str]] = {
         "symbols",
         "vocab",
     },
-    "trace": {"error", "model", "normalize", "observe", "pipeline", "prepare"},
-    "spans": {"cache", "error", "model", "observe", "pipeline", "trace"},
+    "trace": {"added", "error", "model", "normalize", "observe", "pipeline", "prepare"},
+    "limits": {"error", "pipeline"},
+    "spans": {"added", "cache", "error", "model", "observe", "pipeline", "trace"},
     "inputs": {"error", "spans"},
     "ways": {"error", "model", "pipeline", "symbols", "trace"},
     # Pieces of a Unigram model stay within one script.

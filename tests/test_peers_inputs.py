@@ -302,7 +302,6 @@ def test_gpt2_equals_hf(corpus: str, trim: bool, data: Data) -> None:
 #: Files of every kind, and what is known to differ on purpose.
 FILES = {
     "gpt2": frozenset(),
-    "gpt-neox": frozenset(),
     "roberta-base": frozenset(),
     "phi-3-mini": {"char_spans", "word_ids"},
     "t5-small": {"char_spans", "tokens"},

@@ -204,7 +204,7 @@ def test_special_parsed(special: jogak.Tokenizer) -> None:
 
 def test_special_refused(special: jogak.Tokenizer) -> None:
     """`special="error"` names the token and the place; a text without one passes."""
-    with pytest.raises(jogak.SpecialTokenError, match=r'"<s>" at byte 4.*special="parse"'):
+    with pytest.raises(jogak.SpecialTokenError, match=r'"<s>" at character 2.*special="parse"'):
         special.encode("가 <s>", special="error")
     with pytest.raises(jogak.SpecialTokenError, match="text 1"):
         special.encode_batch(["fine", "so low"], special="error")

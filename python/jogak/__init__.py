@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from jogak.recipes import train_sentencepiece
     from jogak.spec import (
         BPE,
+        AddedToken,
         BertNormalizer,
         BPEModel,
         Casefold,
@@ -80,13 +81,16 @@ if TYPE_CHECKING:
         UnigramModel,
         WordPiece,
         WordPieceModel,
+        from_oniguruma,
         named_scheme,
     )
+    from jogak.special import Trusted
     from jogak.tokenizer import Score, Segmentation, Tokenizer, load
     from jogak.training import TrainingLog, UnigramLog, WordPieceLog
 
 __all__ = [
     "BPE",
+    "AddedToken",
     "BPEModel",
     "BertNormalizer",
     "Casefold",
@@ -135,6 +139,7 @@ __all__ = [
     "TrainingInterrupted",
     "TrainingLog",
     "Truncation",
+    "Trusted",
     "UnicodeForm",
     "Unigram",
     "UnigramLog",
@@ -148,6 +153,7 @@ __all__ = [
     "compress",
     "convert",
     "count",
+    "from_oniguruma",
     "load",
     "named_scheme",
     "normalize",
@@ -193,8 +199,10 @@ _HOMES = {
         "rules_of",
     ),
     "ragged": ("Ragged",),
+    "special": ("Trusted",),
     "spec": (
         "BPE",
+        "AddedToken",
         "BPEModel",
         "BertNormalizer",
         "Casefold",
@@ -228,6 +236,7 @@ _HOMES = {
         "WordPiece",
         "WordPieceModel",
         "UnigramModel",
+        "from_oniguruma",
         "named_scheme",
     ),
     "tokenizer": (

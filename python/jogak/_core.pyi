@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from jogak.corpus import Readable
 
 __all__ = [
+    "Chosen",
     "Counts",
     "Cursor",
     "DecodeStream",
@@ -127,6 +128,11 @@ class _Columns(TypedDict, total=False):
 
 def arrow_list(ids: NDArray[np.uint32], offsets: NDArray[np.int64]) -> tuple[object, object]: ...
 
+@final
+class Chosen: ...
+
+_Text: TypeAlias = str | list[tuple[str, bool]]
+_Special: TypeAlias = str | Chosen
 _Draw: TypeAlias = tuple[str, float, int] | None
 
 @final
@@ -135,38 +141,48 @@ class Tokenizer:
         cls,
         model: dict[str, Any],
         pretokenizer: list[dict[str, Any]],
-        special_tokens: list[tuple[str, int]],
+        added_tokens: list[tuple[str, int, tuple[bool, bool, bool, bool, bool]]],
+        outside: list[int],
         normalizer: list[dict[str, Any]],
         decoder: list[dict[str, Any]] | None = None,
         apart: list[int] | None = None,
     ) -> Tokenizer: ...
+    def choose(self, taken: list[str], refused: list[str]) -> Chosen: ...
     def encode(
-        self, text: str, special: str, strategy: str | None = None, draw: _Draw = None
+        self, text: _Text, special: _Special, strategy: str | None = None, draw: _Draw = None
     ) -> list[int]: ...
     def encode_array(
-        self, text: str, special: str, strategy: str | None = None, draw: _Draw = None
+        self, text: _Text, special: _Special, strategy: str | None = None, draw: _Draw = None
     ) -> NDArray[np.uint32]: ...
     def encode_batch(
         self,
-        texts: list[str],
-        special: str,
+        texts: list[_Text],
+        special: _Special,
         threads: int,
         strategy: str | None = None,
         draw: _Draw = None,
     ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]: ...
     def tokens(
-        self, text: str, special: str, strategy: str | None = None, draw: _Draw = None
+        self, text: _Text, special: _Special, strategy: str | None = None, draw: _Draw = None
     ) -> list[str]: ...
     def count(
-        self, text: str, special: str, strategy: str | None = None, draw: _Draw = None
+        self, text: _Text, special: _Special, strategy: str | None = None, draw: _Draw = None
     ) -> int: ...
+    def truncate(
+        self, text: str, limit: int, special: _Special, strategy: str | None = None
+    ) -> str: ...
+    def split(
+        self, text: str, limit: int, special: _Special, strategy: str | None = None
+    ) -> list[str]: ...
     def explain(
-        self, text: str, special: str, strategy: str | None = None, draw: _Draw = None
+        self, text: str, special: _Special, strategy: str | None = None, draw: _Draw = None
     ) -> list[dict[str, Any]]: ...
-    def normalized(self, text: str, special: str) -> str | None: ...
-    def n_best(self, text: str, n: int, special: str) -> list[tuple[float, list[int]]] | None: ...
+    def normalized(self, text: str, special: _Special) -> str | None: ...
+    def n_best(
+        self, text: str, n: int, special: _Special
+    ) -> list[tuple[float, list[int]]] | None: ...
     def likelihood(
-        self, text: str, ids: list[int], alpha: float, special: str
+        self, text: str, ids: list[int], alpha: float, special: _Special
     ) -> tuple[float, float, float] | None: ...
     def decode_bytes(self, ids: object, skip_special: bool) -> bytes: ...
     def decode(self, ids: object, skip_special: bool) -> str: ...

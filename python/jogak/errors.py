@@ -99,7 +99,17 @@ class EncodeError(JogakError, ValueError):
 
 
 class SpecialTokenError(EncodeError):
-    """A text has a special token although the caller said that it must not."""
+    """A text has a special token although the caller said that it must not.
+
+    Attributes:
+        token: the text of the special token, or None.
+        at: how many characters stand before it in the text, or None.
+    """
+
+    def __init__(self, message: str, token: str | None = None, at: int | None = None) -> None:
+        super().__init__(message)
+        self.token = token
+        self.at = at
 
 
 class DecodeError(JogakError, ValueError):

@@ -11,12 +11,13 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from jogak import _core, inputs
 from jogak.errors import ConfigError, DecodeError, FormatError, JogakError
 from jogak.ragged import Ragged
-from jogak.spec import BPEModel, Charsmap, RuleSet, Spec, Strategy, UnigramModel
+from jogak.spec import BPEModel, Charsmap, RuleSet, Spec, SpecialPolicy, Strategy, UnigramModel
+from jogak.special import Allowed, Disallowed, Text, Trusted, chosen, parts, plain_tokens, policy
 from jogak.threads import resolve_threads
 
 if TYPE_CHECKING:
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
     from jogak.training import Log
 
 __all__ = ["Score", "Segmentation", "Tokenizer", "load"]
-
-Special: TypeAlias = Literal["text", "parse", "error"]
 
 #: Texts whose ids are written into saved files and checked when they are read.
 PROBES = (
@@ -91,33 +90,36 @@ class Tokenizer:
         """
         self._spec = spec
         self._training = training
+        self._chosen: dict[tuple[frozenset[str], frozenset[str]], _core.Chosen] = {}
         self._extras = MappingProxyType({} if extras is None else dict(extras))
         self._core = _core.Tokenizer(
             spec.model.to_core(),
             [stage.to_dict() for stage in spec.pretokenizer],
-            list(spec.special_tokens.items()),
+            *plain_tokens(spec),
             [stage.to_core() for stage in spec.normalizer],
             None if spec.decoder is None else [stage.to_dict() for stage in spec.decoder],
-            spec.apart(),
         )
 
     # --- run
 
     def encode(
         self,
-        text: str,
+        text: Text,
         *,
         add_special_tokens: bool = False,
         dropout: float | None = None,
         alpha: float | None = None,
         seed: int | None = None,
         strategy: Strategy | None = None,
-        special: Special = "text",
+        special: SpecialPolicy | None = None,
+        allowed_special: Allowed | None = None,
+        disallowed_special: Disallowed | None = None,
     ) -> list[int]:
         """A text -> its ids.
 
         Args:
-            text: any text.
+            text: any text, or a list of its parts, of which those in `jogak.Trusted` may hold special
+                tokens.
             add_special_tokens: put the ids of the template around (``[CLS]`` and the like).
             dropout: BPE-dropout (Provilkov et al. 2020): the probability, 0 to 1, with which each
                 merge is skipped. None takes the model's own, which mostly is 0: none is.
@@ -127,13 +129,19 @@ class Tokenizer:
             seed: where the random numbers start; None takes a new one every time.
             strategy: another strategy than the tokenizer's own.
             special: what to do with the texts of special tokens: ``"text"`` reads them as any other
-                text, ``"parse"`` makes them special tokens, ``"error"`` refuses them.
+                text, ``"parse"`` makes them special tokens, ``"error"`` refuses them. None is the
+                tokenizer's own policy, ``spec.special_policy``. In a list, ``Trusted`` parts are
+                parsed whatever it says, and of the others ``"parse"`` makes text.
+            allowed_special, disallowed_special: the same for each special token, as tiktoken has it,
+                instead of ``special``. A text with a disallowed one is refused, allowed ones are parsed,
+                others are text. ``"all"`` allows all, or disallows all that are not allowed; if one
+                is not given, it is ``set()`` for the first and ``"all"`` for the second.
 
         Raises:
             EncodeError: a character that nothing covers, where there is no unknown piece; a lone
                 surrogate; a regular expression that gave up.
-            SpecialTokenError: ``special="error"`` and the text has one.
-            ConfigError: an option has an impossible value.
+            SpecialTokenError: the text has a special token that is refused.
+            ConfigError: an option has an impossible value, or options contradict each other.
 
         >>> import jogak
         >>> tok = jogak.train({"hug": 10, "pug": 5}, jogak.BPE(num_merges=2, marker="none"))
@@ -141,28 +149,32 @@ class Tokenizer:
         [5, 2, 4]
         """
         draw = self._draw(dropout, alpha, seed, strategy)
-        ids = self._core.encode(text, special, strategy, draw)
+        read = self._read(text, special, allowed_special, disallowed_special)
+        ids = self._core.encode(*read, strategy, draw)
         return inputs.around(self._spec.template, ids) if add_special_tokens else ids
 
     def encode_array(
         self,
-        text: str,
+        text: Text,
         *,
         add_special_tokens: bool = False,
         dropout: float | None = None,
         alpha: float | None = None,
         seed: int | None = None,
         strategy: Strategy | None = None,
-        special: Special = "text",
+        special: SpecialPolicy | None = None,
+        allowed_special: Allowed | None = None,
+        disallowed_special: Disallowed | None = None,
     ) -> NDArray[np.uint32]:
         """A text -> its ids as a numpy array, without a Python object per id. See `encode`."""
+        read = self._read(text, special, allowed_special, disallowed_special)
         draw = self._draw(dropout, alpha, seed, strategy)
-        ids = self._core.encode_array(text, special, strategy, draw)
+        ids = self._core.encode_array(*read, strategy, draw)
         return inputs.around_array(self._spec.template, ids) if add_special_tokens else ids
 
     def encode_batch(
         self,
-        texts: Iterable[str],
+        texts: Iterable[Text],
         *,
         num_threads: int | None = None,
         add_special_tokens: bool = False,
@@ -170,17 +182,19 @@ class Tokenizer:
         alpha: float | None = None,
         seed: int | None = None,
         strategy: Strategy | None = None,
-        special: Special = "text",
+        special: SpecialPolicy | None = None,
+        allowed_special: Allowed | None = None,
+        disallowed_special: Disallowed | None = None,
     ) -> Ragged:
         """Many texts -> their ids, on all cores. The ids do not depend on the number of threads.
 
         Args:
-            texts: the texts.
+            texts: the texts, each as `encode` takes it.
             num_threads: at most this many threads; None asks ``JOGAK_NUM_THREADS``, then takes all
                 cores.
-            add_special_tokens, dropout, alpha, seed, strategy, special: as in `encode`; where something
-                is drawn, each text has its own stream of random numbers, made from the seed and the
-                text's number.
+            add_special_tokens, dropout, alpha, seed, strategy, special, allowed_special,
+                disallowed_special: as in `encode`; where something is drawn, each text has its own
+                stream of random numbers, made from the seed and the text's number.
 
         Raises:
             EncodeError, SpecialTokenError, ConfigError: as in `encode`.
@@ -190,11 +204,14 @@ class Tokenizer:
         >>> tok.encode_batch(["hug", "pug hug"]).to_lists()
         [[5], [2, 4, 5]]
         """
-        if isinstance(texts, str):
+        if isinstance(texts, (str, Trusted)):
             raise ConfigError("encode_batch takes a list of texts; for one text call encode(text)")
+        plain = [parts(text) for text in texts]
+        mixed = any(not isinstance(text, str) for text in plain)
+        how = self._policy(special, allowed_special, disallowed_special, mixed)
         threads = resolve_threads(num_threads)
         draw = self._draw(dropout, alpha, seed, strategy)
-        ids, offsets = self._core.encode_batch(list(texts), special, threads, strategy, draw)
+        ids, offsets = self._core.encode_batch(plain, how, threads, strategy, draw)
         if add_special_tokens:
             ids, offsets = inputs.around_batch(self._spec.template, ids, offsets)
         return Ragged(ids, offsets)
@@ -209,11 +226,11 @@ class Tokenizer:
         padding: PaddingLike = None,
         overflow: bool = True,
         spans: bool = True,
-        dropout: float = 0.0,
+        dropout: float | None = None,
         alpha: float | None = None,
         seed: int | None = None,
         strategy: Strategy | None = None,
-        special: Special | None = None,
+        special: SpecialPolicy | None = None,
     ) -> Encoding:
         """A text, or two, as the input of a model: ids with spans, words and masks.
 
@@ -258,11 +275,11 @@ class Tokenizer:
         padding: PaddingLike = None,
         overflow: bool = True,
         spans: bool = True,
-        dropout: float = 0.0,
+        dropout: float | None = None,
         alpha: float | None = None,
         seed: int | None = None,
         strategy: Strategy | None = None,
-        special: Special | None = None,
+        special: SpecialPolicy | None = None,
     ) -> EncodingBatch:
         """Many texts, or pairs of texts, as inputs of a model, on all cores. See `encoding`.
 
@@ -287,7 +304,7 @@ class Tokenizer:
         self,
         texts: Iterable[str] | Iterable[tuple[str, str]],
         threads: int,
-        options: tuple[bool, TruncationLike, PaddingLike, bool, bool, Special | None],
+        options: tuple[bool, TruncationLike, PaddingLike, bool, bool, SpecialPolicy | None],
         draw: tuple[str, float, int] | None,
         strategy: Strategy | None,
     ) -> EncodingBatch:
@@ -298,13 +315,15 @@ class Tokenizer:
 
     def tokens(
         self,
-        text: str,
+        text: Text,
         *,
         dropout: float | None = None,
         alpha: float | None = None,
         seed: int | None = None,
         strategy: Strategy | None = None,
-        special: Special = "text",
+        special: SpecialPolicy | None = None,
+        allowed_special: Allowed | None = None,
+        disallowed_special: Disallowed | None = None,
     ) -> list[str]:
         """A text -> the texts of its pieces, as they stand in the vocabulary. See `encode`.
 
@@ -312,17 +331,81 @@ class Tokenizer:
         itself; `encode` has no id for it and raises.
         """
         draw = self._draw(dropout, alpha, seed, strategy)
-        return self._core.tokens(text, special, strategy, draw)
+        read = self._read(text, special, allowed_special, disallowed_special)
+        return self._core.tokens(*read, strategy, draw)
 
     def count(
         self,
-        text: str,
+        text: Text,
         *,
         strategy: Strategy | None = None,
-        special: Special = "text",
+        special: SpecialPolicy | None = None,
+        allowed_special: Allowed | None = None,
+        disallowed_special: Disallowed | None = None,
     ) -> int:
         """How many ids a text has, without making them Python objects. See `encode`."""
-        return self._core.count(text, special, strategy, self._draw(None, None, None, strategy))
+        read = self._read(text, special, allowed_special, disallowed_special)
+        return self._core.count(*read, strategy, self._draw(None, None, None, strategy))
+
+    def truncate(
+        self,
+        text: str,
+        n: int,
+        *,
+        strategy: Strategy | None = None,
+        special: SpecialPolicy | None = None,
+    ) -> str:
+        """The longest beginning of a text for which at most ``n`` of the text's own tokens stand.
+
+        It ends where a token ends and no character is cut. Its tokens, as part of the whole text, are
+        the first of ``encode(text)``: ``n``, or fewer where no border is there (a character that is
+        several tokens). Encoded by itself it may give other ids, even more of them, where what follows
+        decides how words are cut.
+
+        Args:
+            text: any text.
+            n: how many tokens, 0 or more.
+            strategy, special: as in `encode`.
+
+        Raises:
+            ConfigError: an impossible ``n``.
+            EncodeError, SpecialTokenError: as in `encode`.
+
+        >>> import jogak
+        >>> tok = jogak.train({"hug": 10, "pug": 5}, jogak.BPE(num_merges=2, marker="none"))
+        >>> tok.tokens("hug pug hug"), tok.truncate("hug pug hug", 2)
+        (['hug', 'p', 'ug', 'hug'], 'hug p')
+        """
+        return self._core.truncate(text, _limit(n, 0), self._policy(special), strategy)
+
+    def split(
+        self,
+        text: str,
+        n: int,
+        *,
+        strategy: Strategy | None = None,
+        special: SpecialPolicy | None = None,
+    ) -> list[str]:
+        """A text in parts, for each of which at most ``n`` of the text's own tokens stand.
+
+        Joined, the parts are the text. Each is as long as can be, with borders as `truncate` has them;
+        text that no token stands for belongs to the part before it.
+
+        Args:
+            text: any text.
+            n: how many tokens, 1 or more.
+            strategy, special: as in `encode`.
+
+        Raises:
+            EncodeError: a character is more than ``n`` tokens; as in `encode`.
+            ConfigError, SpecialTokenError: as in `truncate`.
+
+        >>> import jogak
+        >>> tok = jogak.train({"hug": 10, "pug": 5}, jogak.BPE(num_merges=2, marker="none"))
+        >>> tok.split("hug pug hug", 2)
+        ['hug p', 'ug hug']
+        """
+        return self._core.split(text, _limit(n, 1), self._policy(special), strategy)
 
     def decode(
         self,
@@ -408,7 +491,9 @@ class Tokenizer:
 
     # --- all ways to cut a text (Unigram)
 
-    def nbest(self, text: str, n: int, *, special: Special = "text") -> list[Segmentation]:
+    def nbest(
+        self, text: str, n: int, *, special: SpecialPolicy | None = None
+    ) -> list[Segmentation]:
         """The ``n`` most likely ways to cut a text, the best one first; fewer if there are no more.
 
         Scores are added in 64 bits, so ways that are as good as equal may come in another order than
@@ -431,7 +516,7 @@ class Tokenizer:
         """
         if isinstance(n, bool) or not isinstance(n, int) or not 1 <= n < 1 << 31:
             raise ConfigError(f"n is {n!r}; expected a whole number, at least 1")
-        ways = self._core.n_best(text, n, special)
+        ways = self._core.n_best(text, n, self._policy(special))
         if ways is None:
             raise self._no_probabilities("nbest")
         return [Segmentation(score, ids) for score, ids in ways]
@@ -442,7 +527,7 @@ class Tokenizer:
         ids: Sequence[int] | None = None,
         *,
         alpha: float = 1.0,
-        special: Special = "text",
+        special: SpecialPolicy | None = None,
     ) -> Score:
         """How likely a text is, and one way to cut it.
 
@@ -471,7 +556,7 @@ class Tokenizer:
         if not isinstance(self._spec.model, UnigramModel):
             raise self._no_probabilities("score")
         way = self.encode(text, special=special) if ids is None else [int(id_) for id_ in ids]
-        found = self._core.likelihood(text, way, alpha, special)
+        found = self._core.likelihood(text, way, alpha, self._policy(special))
         assert found is not None
         return Score(*found)
 
@@ -491,7 +576,9 @@ class Tokenizer:
         alpha: float | None = None,
         seed: int | None = None,
         strategy: Strategy | None = None,
-        special: Special = "text",
+        special: SpecialPolicy | None = None,
+        allowed_special: Allowed | None = None,
+        disallowed_special: Disallowed | None = None,
     ) -> EncodingTrace:
         """How a text becomes its ids: every word, every step, and why it ended. See `encode`.
 
@@ -506,8 +593,9 @@ class Tokenizer:
         from jogak.explain.build import encoding_trace
 
         draw = self._draw(dropout, alpha, seed, strategy)
-        words = self._core.explain(text, special, strategy, draw)
-        normalized = self._core.normalized(text, special) if self._spec.normalizer else None
+        how = self._policy(special, allowed_special, disallowed_special)
+        words = self._core.explain(text, how, strategy, draw)
+        normalized = self._core.normalized(text, how) if self._spec.normalizer else None
         return encoding_trace(text, self._way(strategy), words, self._spec, normalized)
 
     @property
@@ -634,6 +722,36 @@ class Tokenizer:
             )
             spec = dataclasses.replace(spec, normalizer=compiled)
         formats.write(path, spec, self._training, probes, format=format)
+
+    def _read(
+        self,
+        text: Text,
+        special: SpecialPolicy | None,
+        allowed: Allowed | None,
+        disallowed: Disallowed | None,
+    ) -> tuple[str | list[tuple[str, bool]], SpecialPolicy | _core.Chosen]:
+        """A text, and what its special tokens are to be, as the core takes them."""
+        plain = parts(text)
+        mixed = not isinstance(plain, str)
+        return plain, self._policy(special, allowed, disallowed, mixed)
+
+    def _policy(
+        self,
+        special: SpecialPolicy | None,
+        allowed: Allowed | None = None,
+        disallowed: Disallowed | None = None,
+        mixed: bool = False,
+    ) -> SpecialPolicy | _core.Chosen:
+        """What special tokens are to be, as the core takes it."""
+        own = self._spec.special_policy
+        if (said := policy(own, special, allowed, disallowed, mixed)) is not None:
+            return said
+        sets = chosen(self._spec.special_tokens, allowed, disallowed)
+        if (known := self._chosen.get(sets)) is not None:
+            return known
+        if len(self._chosen) >= 16:  # Callers come back with the same few sets.
+            self._chosen.clear()
+        return self._chosen.setdefault(sets, self._core.choose(*map(sorted, sets)))
 
     def save_pretrained(self, folder: str | PathLike[str]) -> None:
         """Write tokenizer.json, tokenizer_config.json and special_tokens_map.json into a folder.
@@ -798,6 +916,13 @@ def load(path: Any, format: str | None = None, **options: Any) -> Tokenizer:
                 f"probes[{number}]",
             )
     return tokenizer
+
+
+def _limit(n: int, least: int) -> int:
+    """A number of tokens, as the core takes it."""
+    if isinstance(n, bool) or not isinstance(n, int) or n < least:
+        raise ConfigError(f"n is {n!r}; expected a whole number, at least {least}")
+    return min(n, (1 << 63) - 1)
 
 
 def _plain(data: dict[str, Any]) -> bytes:

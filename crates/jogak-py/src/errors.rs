@@ -27,7 +27,8 @@ pub(crate) fn to_py(error: jogak::Error) -> PyErr {
         | E::NotCovered { .. }
         | E::NoSegmentation { .. }
         | E::TooShortToCut { .. }
-        | E::TooManyParts { .. } => "EncodeError",
+        | E::TooManyParts { .. }
+        | E::NoCut { .. } => "EncodeError",
         E::CountOverflow { .. } => "CorpusError",
         E::TooLarge { .. } => "TrainingError",
         E::UnknownId { .. } => "DecodeError",
@@ -36,7 +37,15 @@ pub(crate) fn to_py(error: jogak::Error) -> PyErr {
             return raise("FormatError", error.to_string(), &[("place", Some(place.clone()))]);
         }
     };
-    raise(name, advised(&error, &error.to_string()), &[])
+    let raised = raise(name, advised(&error, &error.to_string()), &[]);
+    match error {
+        E::SpecialInText { token, at } => Python::attach(|py| {
+            let value = raised.value(py);
+            let told = value.setattr("token", token).and_then(|()| value.setattr("at", at));
+            told.map_or_else(|failure| failure, |()| raised)
+        }),
+        _ => raised,
+    }
 }
 
 /// `message`, which tells of `error`, and what to do.
@@ -59,9 +68,10 @@ pub(crate) fn advised(error: &jogak::Error, message: &str) -> String {
             "pass overflow=False to leave out the parts that are cut off, or take a larger max_length, a \
              smaller stride, or less padding"
         }
+        E::NoCut { .. } => "let parts have more tokens",
         E::SpecialInText { .. } => {
-            "pass special=\"text\" to read it as ordinary text, special=\"parse\" to make it the \
-             special token, or take it out of the text"
+            "pass special=\"parse\" to make it the special token, special=\"text\" to read it as \
+             ordinary text, or take it out of the text"
         }
         // It says itself what is expected.
         E::Config { .. } | E::Charsmap { .. } => return message.to_owned(),

@@ -1,14 +1,16 @@
 //! Inputs of models, for Python: texts in, arrays out.
 
+use jogak::added::Input;
 use jogak::inputs::{Form, Inputs, Padding, Slot, Source, Truncation, Victim};
 use jogak::pipeline::{Batch, Request};
 use jogak::spans::Spans;
 use numpy::PyArray1;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::PyDict;
 
 use crate::errors::{raise, to_py};
-use crate::tokenizer::{Draw, PyTokenizer, backed, in_text, request};
+use crate::texts::{Text, held};
+use crate::tokenizer::{Draw, PyTokenizer, in_text, request};
 
 /// A part of a template: a text ("A", "B") or ids; and its type id.
 #[derive(FromPyObject)]
@@ -90,10 +92,10 @@ impl Encoded {
 pub(crate) fn make_inputs<'py>(
     py: Python<'py>,
     tokenizer: &Bound<'py, PyTokenizer>,
-    texts: Vec<Bound<'py, PyString>>,
-    pairs: Option<Vec<Bound<'py, PyString>>>,
+    texts: Vec<Bound<'py, PyAny>>,
+    pairs: Option<Vec<Bound<'py, PyAny>>>,
     form: PyForm,
-    special: &str,
+    special: &Bound<'py, PyAny>,
     threads: usize,
     spans: bool,
     trim: bool,
@@ -103,7 +105,7 @@ pub(crate) fn make_inputs<'py>(
     let tokenizer = tokenizer.get();
     let request = request(special, strategy, draw)?;
     let form = Form::from(form);
-    let (texts, pairs) = (backed(texts)?, pairs.map(backed).transpose()?);
+    let (texts, pairs) = (held(texts)?, pairs.map(held).transpose()?);
     if pairs.as_ref().is_some_and(|pairs| pairs.len() != texts.len()) {
         let message = "as many second texts are expected as there are first ones".to_owned();
         return Err(raise("ConfigError", message, &[]));
@@ -111,14 +113,14 @@ pub(crate) fn make_inputs<'py>(
     let one = texts.len() == 1;
     let run = || {
         let encode =
-            |texts: &[_], first| tokenizer.encoded(texts, &request, first, threads, spans, trim);
+            |texts: &[Text], first| tokenizer.encoded(texts, &request, first, threads, spans, trim);
         let first = encode(&texts, 0)?;
         let second = pairs.as_ref().map(|pairs| encode(pairs, texts.len() as u64)).transpose()?;
         let second = second.as_ref().map(Encoded::sources);
         form.inputs(&first.sources(), second.as_deref(), spans)
     };
     // Letting go of the interpreter costs more than a short text.
-    let short = one && texts[0].len() < 2048 && pairs.is_none();
+    let short = one && texts[0].input().text.len() < 2048 && pairs.is_none();
     let made = if short { run() } else { py.detach(run) };
     let made = made.map_err(|(index, error)| {
         let error = to_py(error);
@@ -129,24 +131,26 @@ pub(crate) fn make_inputs<'py>(
 
 impl PyTokenizer {
     /// The number of the first text is that of its random numbers.
-    fn encoded<T: AsRef<str> + Sync>(
+    fn encoded(
         &self,
-        texts: &[T],
+        texts: &[Text],
         request: &Request,
         first: u64,
         threads: usize,
         spans: bool,
         trim: bool,
     ) -> Result<Encoded, (usize, jogak::Error)> {
+        let texts: Vec<Input<'_>> = texts.iter().map(Text::input).collect();
         // Batches number their texts from 0.
         let drawn = request.dropout.is_some() || request.alpha.is_some();
-        if !spans && !(drawn && first > 0) {
-            return self.core.encode_batch(texts, request, threads).map(Encoded::Ids);
+        let numbered = drawn && first > 0;
+        if !spans && !numbered {
+            return self.core.encode_batch(&texts, request, threads).map(Encoded::Ids);
         }
-        let mut made = self.core.spans_batch(texts, request, first, threads)?;
+        let mut made = self.core.spans_batch(&texts, request, first, threads)?;
         if trim {
             for (spans, text) in made.iter_mut().zip(texts) {
-                spans.trim(text.as_ref(), &self.texts);
+                spans.trim(text.text, &self.texts);
             }
         }
         Ok(Encoded::Spans(made))

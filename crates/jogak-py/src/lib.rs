@@ -8,13 +8,14 @@ mod inputs;
 mod models;
 mod normalizers;
 mod schemes;
+mod texts;
 mod tokenizer;
 mod train;
 
 use pyo3::prelude::*;
 
-/// The native module `jogak._core`. Nothing in it needs the global lock: what changes is owned by one call, or
-/// behind a lock of its own.
+/// The native module `jogak._core`. It needs no global lock: what changes belongs to one call, or has a
+/// lock of its own.
 #[pymodule(gil_used = false)]
 mod _core {
     #[pymodule_export]
@@ -29,6 +30,8 @@ mod _core {
     use crate::normalizers::{
         charsmap_rules, compile_charsmap, named_charsmap, normalize, parse_rule_tsv, pretokenize,
     };
+    #[pymodule_export]
+    use crate::texts::PyChosen;
     #[pymodule_export]
     use crate::tokenizer::PyTokenizer;
     #[pymodule_export]

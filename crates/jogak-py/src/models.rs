@@ -21,16 +21,16 @@ pub(crate) struct Compiled {
     pub(crate) texts: Vec<Option<String>>,
 }
 
-/// Compiles what a model's `to_core()` says. `specials` are the ids of special tokens, `apart` those of
-/// all pieces that text is not made of; `spaces` tells how spaces come written in the words.
+/// Compiles what a model's `to_core()` says. `specials` are the ids of special tokens, `outside` those of
+/// all pieces that the model does not know; `spaces` tells how spaces come written in the words.
 pub(crate) fn compile(
     options: &Options<'_, '_>,
     specials: &[u32],
-    apart: &[u32],
+    outside: &[u32],
     spaces: Option<Metaspace>,
 ) -> PyResult<Compiled> {
     let kind: String = options.get("type")?;
-    let pieces = Pieces::new(options, specials, apart, spaces)?;
+    let pieces = Pieces::new(options, specials, outside, spaces)?;
     match kind.as_str() {
         "bpe" | "scored-bpe" => bpe(options, pieces),
         "unigram" => unigram(options, pieces),
@@ -56,7 +56,7 @@ impl Pieces {
     fn new(
         options: &Options<'_, '_>,
         specials: &[u32],
-        apart: &[u32],
+        outside: &[u32],
         spaces: Option<Metaspace>,
     ) -> PyResult<Self> {
         let texts: Vec<Option<String>> = options.get("pieces")?;
@@ -72,13 +72,13 @@ impl Pieces {
         let mut is_found = vec![true; texts.len()];
         let reserved = byte_fallback.iter().flat_map(|ids| ids.iter().copied());
         let reserved = reserved.chain(unknown.map(|id| id as u32)).filter(|_| !hf_rules);
-        for id in reserved.chain(apart.iter().copied()) {
+        for id in reserved.chain(outside.iter().copied()) {
             if let Some(is_found) = is_found.get_mut(id as usize) {
                 *is_found = false;
             }
         }
         let mut is_special = vec![false; texts.len()];
-        for &id in specials.iter().chain(apart) {
+        for &id in specials.iter().chain(outside) {
             if let Some(is_special) = is_special.get_mut(id as usize) {
                 *is_special = true;
             }

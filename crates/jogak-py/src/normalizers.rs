@@ -44,13 +44,11 @@ fn parse_stage(stage: &Bound<'_, PyDict>) -> PyResult<Rule> {
             }
         }
         "rules" => Rule::RuleSet(rule_set(&text("name")?)?),
-        "charsmap" => {
-            Rule::Charsmap {
-                bytes: option("data")?.extract()?,
-                keep: option("keep")?.extract()?,
-                graphemes: flag("graphemes")?,
-            }
-        }
+        "charsmap" => Rule::Charsmap {
+            bytes: option("data")?.extract()?,
+            keep: option("keep")?.extract()?,
+            graphemes: flag("graphemes")?,
+        },
         "lowercase" => Rule::Lowercase,
         "casefold" => Rule::Casefold,
         "strip_marks" => Rule::StripMarks,

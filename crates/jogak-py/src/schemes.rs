@@ -49,10 +49,9 @@ fn parse_stage(stage: &Bound<'_, PyDict>) -> PyResult<Scheme> {
             split: flag("split")?,
             mark: option("mark")?.extract()?,
         }),
-        "punctuation" if stage.contains("matches")? => Scheme::Punctuation {
-            matches: matches()?,
-            unicode_8: text("version")? == "8.0",
-        },
+        "punctuation" if stage.contains("matches")? => {
+            Scheme::Punctuation { matches: matches()?, unicode_8: text("version")? == "8.0" }
+        }
         "digits" => Scheme::Digits {
             group: option("group")?.extract::<Option<u8>>()?.unwrap_or(0),
             unicode_17: text("version")? == "17.0",

@@ -1,22 +1,26 @@
 //! The compiled tokenizer, for Python.
 
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use jogak::added::{Added, Input};
 use jogak::decode::{Decoder, Stream};
 use jogak::model::Bpe;
 use jogak::pipeline::{CACHE_LIMIT, Request, Tokenizer};
-use jogak::prepare::{Prepare, SpecialPolicy, Specials};
+use jogak::prepare::Prepare;
 use jogak::symbols::UNKNOWN;
 use jogak::trace::WordRecord;
 use jogak::vocab::Vocab;
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
-use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
 use crate::decoders::{PyStream, batch_of, ids_of, parse_rules};
-use crate::errors::{raise, to_py};
+use crate::errors::to_py;
 use crate::models::{Compiled, Options, compile, strategy};
 use crate::normalizers::parse_normalizer;
 use crate::schemes::parse_pretokenizer;
+use crate::texts::{PlainToken, PyChosen, Text, added_token, held, no_utf8, policy};
 
 /// A tokenizer, compiled from the plain data of a Spec.
 #[pyclass(frozen, name = "Tokenizer", module = "jogak._core")]
@@ -24,38 +28,51 @@ pub(crate) struct PyTokenizer {
     pub(crate) core: Tokenizer,
     /// The text of every id.
     pub(crate) texts: Vec<Option<String>>,
+    /// The ids of the special tokens.
+    special: HashSet<u32>,
 }
 
 #[pymethods]
 impl PyTokenizer {
     /// `model` is a model's `to_core()`; `pretokenizer`, `normalizer` and `decoder` are lists of dicts;
-    /// `apart` are the ids of pieces that text is not made of, those of special tokens if it is None.
+    /// `added_tokens` are those that are found in texts, the special ones among them; `outside` are the
+    /// ids of pieces that the model does not know.
     #[new]
-    #[pyo3(signature = (model, pretokenizer, special_tokens, normalizer, decoder=None, apart=None))]
+    #[pyo3(signature = (model, pretokenizer, added_tokens, outside, normalizer, decoder=None))]
     fn new(
         model: &Bound<'_, PyDict>,
         pretokenizer: &Bound<'_, PyAny>,
-        special_tokens: Vec<(String, u32)>,
+        added_tokens: Vec<PlainToken>,
+        outside: Vec<u32>,
         normalizer: &Bound<'_, PyAny>,
         decoder: Option<Vec<Bound<'_, PyDict>>>,
-        apart: Option<Vec<u32>>,
     ) -> PyResult<Self> {
+        let added_tokens: Vec<_> = added_tokens.into_iter().map(added_token).collect();
+        let special: Vec<u32> =
+            added_tokens.iter().filter(|token| token.special).map(|token| token.id).collect();
         let prepare =
             Prepare::new(&parse_normalizer(normalizer)?, &parse_pretokenizer(pretokenizer)?)
                 .map_err(to_py)?;
-        let ids: Vec<u32> = special_tokens.iter().map(|&(_, id)| id).collect();
         let Compiled { model, decoder: native, texts } =
-            compile(&Options(model), &ids, apart.as_ref().unwrap_or(&ids), prepare.metaspace())?;
+            compile(&Options(model), &special, &outside, prepare.metaspace())?;
         let decoder = match decoder {
             None => native.behind(prepare.normalizer().clone()),
             Some(stages) => {
                 let pieces = texts.iter().map(|text| text.as_deref().unwrap_or_default());
-                Decoder::chain(Vocab::new(pieces), &ids, &parse_rules(&stages)?).map_err(to_py)?
+                Decoder::chain(Vocab::new(pieces), &special, &parse_rules(&stages)?)
+                    .map_err(to_py)?
             }
         };
-        let specials = Specials::new(&special_tokens).map_err(to_py)?;
-        let core = Tokenizer::new(prepare, specials, model, decoder, CACHE_LIMIT);
-        Ok(Self { core, texts })
+        let added = Added::new(added_tokens, prepare.normalizer()).map_err(to_py)?;
+        let core = Tokenizer::new(prepare, added, model, decoder, CACHE_LIMIT);
+        Ok(Self { core, texts, special: special.into_iter().collect() })
+    }
+
+    /// The choice to parse the special tokens `taken` and to refuse texts that have one of `refused`.
+    fn choose(&self, taken: Vec<String>, refused: Vec<String>) -> PyResult<PyChosen> {
+        let normalizer = self.core.prepare().normalizer();
+        let chosen = self.core.added().choose(&taken, refused, normalizer).map_err(to_py)?;
+        Ok(PyChosen(Arc::new(chosen)))
     }
 
     /// The ids of one text, as a list.
@@ -63,8 +80,8 @@ impl PyTokenizer {
     fn encode<'py>(
         &self,
         py: Python<'py>,
-        text: &Bound<'py, PyString>,
-        special: &str,
+        text: &Bound<'_, PyAny>,
+        special: &Bound<'_, PyAny>,
         strategy: Option<&str>,
         draw: Option<Draw>,
     ) -> PyResult<Bound<'py, PyList>> {
@@ -77,8 +94,8 @@ impl PyTokenizer {
     fn encode_array<'py>(
         &self,
         py: Python<'py>,
-        text: &Bound<'py, PyString>,
-        special: &str,
+        text: &Bound<'_, PyAny>,
+        special: &Bound<'_, PyAny>,
         strategy: Option<&str>,
         draw: Option<Draw>,
     ) -> PyResult<Bound<'py, PyArray1<u32>>> {
@@ -91,8 +108,8 @@ impl PyTokenizer {
     fn count(
         &self,
         py: Python<'_>,
-        text: &Bound<'_, PyString>,
-        special: &str,
+        text: &Bound<'_, PyAny>,
+        special: &Bound<'_, PyAny>,
         strategy: Option<&str>,
         draw: Option<Draw>,
     ) -> PyResult<usize> {
@@ -104,14 +121,15 @@ impl PyTokenizer {
     fn tokens(
         &self,
         py: Python<'_>,
-        text: &Bound<'_, PyString>,
-        special: &str,
+        text: &Bound<'_, PyAny>,
+        special: &Bound<'_, PyAny>,
         strategy: Option<&str>,
         draw: Option<Draw>,
     ) -> PyResult<Vec<String>> {
         let request = request(special, strategy, draw)?;
-        let text = text.to_str().map_err(|_| no_utf8(None))?;
-        let pieces = py.detach(|| self.core.pieces(text, &request)).map_err(to_py)?;
+        let held = Text::new(text, None)?;
+        let text = held.input().text;
+        let pieces = py.detach(|| self.core.pieces(held.input(), &request)).map_err(to_py)?;
         let name = |(id, start, end): (u32, usize, usize)| {
             let known = self.texts.get(id as usize).cloned().flatten();
             known.unwrap_or_else(|| text.get(start..end).unwrap_or("\u{FFFD}").to_owned())
@@ -125,16 +143,17 @@ impl PyTokenizer {
     fn encode_batch<'py>(
         &self,
         py: Python<'py>,
-        texts: Vec<Bound<'py, PyString>>,
-        special: &str,
+        texts: Vec<Bound<'py, PyAny>>,
+        special: &Bound<'_, PyAny>,
         threads: usize,
         strategy: Option<&str>,
         draw: Option<Draw>,
     ) -> PyResult<(Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>)> {
         let request = request(special, strategy, draw)?;
-        let texts = backed(texts)?;
+        let texts = held(texts)?;
+        let inputs: Vec<Input<'_>> = texts.iter().map(Text::input).collect();
         let batch = py
-            .detach(|| self.core.encode_batch(&texts, &request, threads))
+            .detach(|| self.core.encode_batch(&inputs, &request, threads))
             .map_err(|(index, error)| in_text(index, to_py(error)))?;
         Ok((PyArray1::from_vec(py, batch.ids), PyArray1::from_vec(py, batch.offsets)))
     }
@@ -197,7 +216,7 @@ impl PyTokenizer {
         py: Python<'_>,
         text: &Bound<'_, PyString>,
         n: usize,
-        special: &str,
+        special: &Bound<'_, PyAny>,
     ) -> PyResult<Option<Vec<ScoredIds>>> {
         let request = request(special, None, None)?;
         let text = text.to_str().map_err(|_| no_utf8(None))?;
@@ -213,7 +232,7 @@ impl PyTokenizer {
         text: &Bound<'_, PyString>,
         ids: Vec<u32>,
         alpha: f64,
-        special: &str,
+        special: &Bound<'_, PyAny>,
     ) -> PyResult<Option<(f64, f64, f64)>> {
         let request = request(special, None, None)?;
         let text = text.to_str().map_err(|_| no_utf8(None))?;
@@ -227,11 +246,46 @@ impl PyTokenizer {
         &self,
         py: Python<'_>,
         text: &Bound<'_, PyString>,
-        special: &str,
+        special: &Bound<'_, PyAny>,
     ) -> PyResult<Option<String>> {
         let request = request(special, None, None)?;
         let text = text.to_str().map_err(|_| no_utf8(None))?;
-        py.detach(|| self.core.normalized(text, request.specials)).map_err(to_py)
+        py.detach(|| self.core.normalized(text, &request.specials)).map_err(to_py)
+    }
+
+    /// The longest beginning of a text for which at most `limit` of its tokens stand.
+    #[pyo3(signature = (text, limit, special, strategy=None))]
+    fn truncate<'py>(
+        &self,
+        py: Python<'py>,
+        text: &'py Bound<'py, PyString>,
+        limit: usize,
+        special: &Bound<'_, PyAny>,
+        strategy: Option<&str>,
+    ) -> PyResult<&'py str> {
+        let request = request(special, strategy, None)?;
+        let text = text.to_str().map_err(|_| no_utf8(None))?;
+        let end = py.detach(|| self.core.truncated(text, limit, &request)).map_err(to_py)?;
+        Ok(&text[..end])
+    }
+
+    /// The parts of a text, for each of which at most `limit` of its tokens stand.
+    #[pyo3(signature = (text, limit, special, strategy=None))]
+    fn split<'py>(
+        &self,
+        py: Python<'py>,
+        text: &'py Bound<'py, PyString>,
+        limit: usize,
+        special: &Bound<'_, PyAny>,
+        strategy: Option<&str>,
+    ) -> PyResult<Vec<&'py str>> {
+        let request = request(special, strategy, None)?;
+        let text = text.to_str().map_err(|_| no_utf8(None))?;
+        let ends = py.detach(|| self.core.split(text, limit, &request)).map_err(to_py)?;
+        let starts = std::iter::once(0).chain(ends.iter().copied());
+        let ends = ends.iter().copied().chain(std::iter::once(text.len()));
+        let parts = starts.zip(ends).map(|(start, end)| &text[start..end]);
+        Ok(parts.filter(|part| !part.is_empty()).collect())
     }
 
     /// What happened to every word of a text: a list of dicts.
@@ -240,7 +294,7 @@ impl PyTokenizer {
         &self,
         py: Python<'py>,
         text: &Bound<'py, PyString>,
-        special: &str,
+        special: &Bound<'_, PyAny>,
         strategy: Option<&str>,
         draw: Option<Draw>,
     ) -> PyResult<Vec<Bound<'py, PyDict>>> {
@@ -260,22 +314,23 @@ impl PyTokenizer {
     fn ids(
         &self,
         py: Python<'_>,
-        text: &Bound<'_, PyString>,
-        special: &str,
+        text: &Bound<'_, PyAny>,
+        special: &Bound<'_, PyAny>,
         strategy: Option<&str>,
         draw: Option<Draw>,
     ) -> PyResult<Vec<u32>> {
         let request = request(special, strategy, draw)?;
-        let text = text.to_str().map_err(|_| no_utf8(None))?;
+        let held = Text::new(text, None)?;
+        let input = held.input();
         let run = || {
             let mut worker = self.core.worker();
-            let mut ids = Vec::with_capacity(text.len() / 3 + 4);
-            let result = self.core.encode(text, &request, &mut worker, &mut ids);
+            let mut ids = Vec::with_capacity(input.text.len() / 3 + 4);
+            let result = self.core.encode(input, &request, &mut worker, &mut ids);
             self.core.give_back(worker);
             result.map(|()| ids)
         };
         // Letting go of the interpreter costs more than a short text.
-        if text.len() < 2048 { run() } else { py.detach(run) }.map_err(to_py)
+        if input.text.len() < 2048 { run() } else { py.detach(run) }.map_err(to_py)
     }
 
     fn word_dict<'py>(&self, py: Python<'py>, word: WordRecord) -> PyResult<Bound<'py, PyDict>> {
@@ -284,7 +339,8 @@ impl PyTokenizer {
         let dict = PyDict::new(py);
         dict.set_item("text", &word.text)?;
         dict.set_item("span", word.span)?;
-        dict.set_item("special", word.special.is_some())?;
+        dict.set_item("special", word.added.is_some_and(|id| self.special.contains(&id)))?;
+        dict.set_item("added", word.added.is_some())?;
         dict.set_item("whole", word.whole)?;
         dict.set_item("symbols", names(&word.symbols))?;
         dict.set_item("ids", word.pieces.iter().map(|piece| piece.0).collect::<Vec<_>>())?;
@@ -341,15 +397,6 @@ impl PyTokenizer {
     }
 }
 
-/// Texts that can be read without the interpreter.
-pub(crate) fn backed(texts: Vec<Bound<'_, PyString>>) -> PyResult<Vec<PyBackedStr>> {
-    texts
-        .into_iter()
-        .enumerate()
-        .map(|(index, text)| PyBackedStr::try_from(text).map_err(|_| no_utf8(Some(index))))
-        .collect()
-}
-
 /// A way to cut a text: its score and its ids.
 type ScoredIds = (f64, Vec<u32>);
 
@@ -357,22 +404,13 @@ type ScoredIds = (f64, Vec<u32>);
 pub(crate) type Draw = (String, f64, u64);
 
 pub(crate) fn request(
-    special: &str,
+    special: &Bound<'_, PyAny>,
     strategy_name: Option<&str>,
     draw: Option<Draw>,
 ) -> PyResult<Request> {
-    let specials = match special {
-        "text" => SpecialPolicy::Text,
-        "parse" => SpecialPolicy::Parse,
-        "error" => SpecialPolicy::Error,
-        other => {
-            let message = format!("special is {other:?}; expected 'text', 'parse' or 'error'");
-            return Err(raise("ConfigError", message, &[]));
-        }
-    };
     let mut request = Request {
         strategy: strategy_name.map(strategy).transpose()?,
-        specials,
+        specials: policy(special)?,
         ..Request::default()
     };
     if let Some((what, number, seed)) = draw {
@@ -382,15 +420,6 @@ pub(crate) fn request(
         }
     }
     Ok(request)
-}
-
-pub(crate) fn no_utf8(index: Option<usize>) -> PyErr {
-    let which = index.map_or("the text".to_owned(), |index| format!("text {index}"));
-    let message = format!(
-        "{which} has a surrogate code point (U+D800 to U+DFFF), which is no character; take it out, \
-         or replace it with text.encode('utf-8', 'replace').decode()"
-    );
-    raise("EncodeError", message, &[])
 }
 
 /// The error, saying which text of a batch it is about.

@@ -94,11 +94,18 @@ pub enum Error {
         /// How many they may have.
         limit: u64,
     },
+    /// More tokens than a part of a text may have, and no place to cut between them.
+    NoCut {
+        /// Characters before them.
+        at: usize,
+        /// How many tokens a part may have.
+        limit: usize,
+    },
     /// The text of a special token was found in a text that must not have any.
     SpecialInText {
         /// The special token's text.
         token: String,
-        /// Byte offset where it was found.
+        /// Characters before it.
         at: usize,
     },
 }
@@ -153,8 +160,14 @@ impl fmt::Display for Error {
                     "cutting and filling up would give {ids} ids; at most {limit} are possible"
                 )
             }
+            Error::NoCut { at, limit } => {
+                write!(
+                    f,
+                    "at character {at}, one character or part of the text is more than {limit} tokens"
+                )
+            }
             Error::SpecialInText { token, at } => {
-                write!(f, "the text has the special token {token:?} at byte {at}")
+                write!(f, "the text has the special token {token:?} at character {at}")
             }
         }
     }

@@ -22,11 +22,13 @@
 //! | marker | how a word's border is written into its symbols |
 //! | count | unsigned 64-bit; sums are checked and never wrap |
 
+pub mod added;
 pub mod cache;
 pub mod count;
 pub mod decode;
 pub mod error;
 pub mod inputs;
+pub mod limits;
 pub mod model;
 pub mod normalize;
 pub mod observe;

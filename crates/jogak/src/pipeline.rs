@@ -9,13 +9,14 @@ use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::added::{Added, Input, Part, SpecialPolicy, trusted_images};
 use crate::cache::{CharTable, WordTable};
 use crate::decode::Decoder;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::model::{Bpe, Model, Scratch, Strategy, Way};
-use crate::normalize::Place;
+use crate::normalize::{Origins, Place};
 use crate::observe::Silent;
-use crate::prepare::{self, Part, Prepare, SpecialPolicy, Specials};
+use crate::prepare::{self, Prepare, Prepared};
 use crate::random::SplitMix64;
 
 /// How much memory a worker may use to remember words, in bytes.
@@ -25,7 +26,7 @@ pub const CACHE_LIMIT: usize = 64 << 20;
 #[derive(Debug)]
 pub struct Tokenizer {
     prepare: Prepare,
-    specials: Specials,
+    added: Added,
     model: Model,
     decoder: Decoder,
     cache_limit: usize,
@@ -54,7 +55,7 @@ impl Worker {
 }
 
 /// How to encode, for one call.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Request {
     /// Another strategy than the tokenizer's own.
     pub strategy: Option<Strategy>,
@@ -64,12 +65,6 @@ pub struct Request {
     pub alpha: Option<(f64, u64)>,
     /// What to do with the texts of special tokens.
     pub specials: SpecialPolicy,
-}
-
-impl Default for Request {
-    fn default() -> Self {
-        Self { strategy: None, dropout: None, alpha: None, specials: SpecialPolicy::Text }
-    }
 }
 
 /// Ids of many texts, one behind the other.
@@ -88,12 +83,12 @@ impl Tokenizer {
     /// Puts the rooms together.
     pub fn new(
         prepare: Prepare,
-        specials: Specials,
+        added: Added,
         model: Model,
         decoder: Decoder,
         cache_limit: usize,
     ) -> Self {
-        Self { prepare, specials, model, decoder, cache_limit, idle: Mutex::new(Vec::new()) }
+        Self { prepare, added, model, decoder, cache_limit, idle: Mutex::new(Vec::new()) }
     }
 
     /// The way back from ids.
@@ -106,12 +101,14 @@ impl Tokenizer {
         &self.model
     }
 
-    pub(crate) fn prepare(&self) -> &Prepare {
+    /// The front half.
+    pub fn prepare(&self) -> &Prepare {
         &self.prepare
     }
 
-    pub(crate) fn specials(&self) -> &Specials {
-        &self.specials
+    /// The tokens that are found in texts.
+    pub fn added(&self) -> &Added {
+        &self.added
     }
 
     /// The way of a request for the text number `index` of a batch (each has its own stream).
@@ -169,19 +166,19 @@ impl Tokenizer {
     /// # Errors
     /// [`crate::Error::NotCovered`], [`crate::Error::SpecialInText`],
     /// [`crate::Error::PatternGaveUp`]; `out` then holds part of the answer.
-    pub fn encode(
+    pub fn encode<'a>(
         &self,
-        text: &str,
+        text: impl Into<Input<'a>>,
         request: &Request,
         worker: &mut Worker,
         out: &mut Vec<u32>,
     ) -> Result<()> {
-        self.encode_numbered(text, request, 0, worker, out)
+        self.encode_numbered(text.into(), request, 0, worker, out)
     }
 
     fn encode_numbered(
         &self,
-        text: &str,
+        input: Input<'_>,
         request: &Request,
         index: u64,
         worker: &mut Worker,
@@ -190,29 +187,93 @@ impl Tokenizer {
         let mut way = self.way(request, index);
         let drawn = way.dropout.is_some() || way.alpha.is_some();
         let remember = !drawn && self.model.is_own(way.strategy);
-        self.specials.for_each(text, request.specials, |part| match part {
-            Part::Special(id, ..) => {
-                out.push(id);
-                Ok(())
+        let policy = &request.specials;
+        let looks_twice = self.added.looks_twice(policy, input.trusted.is_some());
+        // Lent to the words while they are cut.
+        let mut prepared = std::mem::take(&mut worker.prepared);
+        let prepare::Scratch { normalized, written } = &mut prepared;
+        let mut words = |ready: Prepared<'_>, out: &mut Vec<u32>| {
+            if remember {
+                self.remembered(ready, &mut way, worker, out)
+            } else {
+                self.plainly(ready, &mut way, worker, out)
             }
-            Part::Text(text, place, _) if remember => {
-                self.remembered(text, place, &mut way, worker, out)
+        };
+        let result = self.added.for_each(input, policy, |part| {
+            let (part, place, base) = match part {
+                Part::Token(id, ..) => {
+                    out.push(id);
+                    return Ok(());
+                }
+                Part::Text(part, place, base) => (part, place, base),
+            };
+            if !looks_twice {
+                let text = self.prepare.normalized(part, place, normalized)?;
+                let origins = || Ok(self.prepare.normalizer().aligned(part, place)?.1);
+                return words(self.prepare.written(text, place, written, origins)?, out);
             }
-            Part::Text(text, place, _) => self.plainly(text, place, &mut way, worker, out),
-        })
+            let images = self.images(input, part, place, base)?;
+            let text = self.prepare.normalized(part, place, normalized)?;
+            let inner = Input { text, trusted: images.as_deref() };
+            let found = self.added.for_each_normalized(inner, place, policy, |found| match found {
+                Part::Token(id, ..) => {
+                    out.push(id);
+                    Ok(())
+                }
+                Part::Text(text, inner, from) => {
+                    // The start of the text is asked for, and only the first stretch can be there.
+                    let origins = || {
+                        if from > 0 {
+                            return Ok(Origins::same(text.len()));
+                        }
+                        let (_, origins) = self.prepare.normalizer().aligned(part, place)?;
+                        Ok(origins.part(0, text.len()).0)
+                    };
+                    words(self.prepare.written(text, inner, written, origins)?, out)
+                }
+            });
+            found.map_err(|error| self.in_original(error, part, place, base))
+        });
+        worker.prepared = prepared;
+        result.map_err(|error| in_characters(error, input.text))
+    }
+
+    /// Where the trusted stretches of a text are in the normalized form of a part of it.
+    pub(crate) fn images(
+        &self,
+        input: Input<'_>,
+        part: &str,
+        place: Place,
+        base: usize,
+    ) -> Result<Option<Vec<(usize, usize)>>> {
+        let Some(trusted) = input.trusted else { return Ok(None) };
+        let (text, origins) = self.prepare.normalizer().aligned(part, place)?;
+        Ok(Some(trusted_images(trusted, &text, &origins, base, part.len())))
+    }
+
+    /// An error about the normalized form of the part of a text that starts at `base`, as one about the
+    /// text.
+    #[cold]
+    pub(crate) fn in_original(&self, error: Error, part: &str, place: Place, base: usize) -> Error {
+        match error {
+            Error::SpecialInText { token, at } => {
+                let origins = self.prepare.normalizer().aligned(part, place);
+                let at = origins.map_or(0, |(_, origins)| origins.span(at, at).0);
+                Error::SpecialInText { token, at: base + at }
+            }
+            other => other,
+        }
     }
 
     /// Encodes with the worker's memory of words.
     fn remembered(
         &self,
-        text: &str,
-        place: Place,
+        ready: Prepared<'_>,
         way: &mut Way,
         worker: &mut Worker,
         out: &mut Vec<u32>,
     ) -> Result<()> {
-        let Worker { table, characters, scratch, prepared, .. } = worker;
-        let ready = self.prepare.text(text, place, prepared)?;
+        let Worker { table, characters, scratch, .. } = worker;
         let text = ready.text;
         if let Some(model) = self.model.unigram() {
             // Where pieces that stand for unknown characters are written out, nothing is remembered.
@@ -287,15 +348,13 @@ impl Tokenizer {
 
     fn plainly(
         &self,
-        text: &str,
-        place: Place,
+        ready: Prepared<'_>,
         way: &mut Way,
         worker: &mut Worker,
         out: &mut Vec<u32>,
     ) -> Result<()> {
-        let Worker { scratch, prepared, .. } = worker;
+        let Worker { scratch, .. } = worker;
         let before = out.len();
-        let ready = self.prepare.text(text, place, prepared)?;
         let text = ready.text;
         let mut result = Ok(());
         self.prepare.for_each(ready, |start, end| {
@@ -313,13 +372,14 @@ impl Tokenizer {
     ///
     /// # Errors
     /// As [`Tokenizer::encode`], with the number of the first text that has one.
-    pub fn encode_batch<T: AsRef<str> + Sync>(
+    pub fn encode_batch(
         &self,
-        texts: &[T],
+        texts: &[Input<'_>],
         request: &Request,
         threads: usize,
     ) -> std::result::Result<Batch, (usize, crate::Error)> {
-        let done = self.shared_out(texts, threads, |range, worker| {
+        let lengths: Vec<usize> = texts.iter().map(|text| text.text.len()).collect();
+        let done = self.shared_out(&lengths, threads, |range, worker| {
             self.encode_part(texts, range, request, worker)
         });
         let mut batch = Batch { ids: Vec::new(), offsets: Vec::with_capacity(texts.len() + 1) };
@@ -337,15 +397,15 @@ impl Tokenizer {
         Ok(batch)
     }
 
-    /// Cuts texts into ranges and does `part` with each, on up to `threads` threads. The answers come in the
+    /// Cuts texts of these lengths, in bytes, into ranges and does `part` with each, on up to `threads` threads. The answers come in the
     /// order of the texts.
-    pub(crate) fn shared_out<T: AsRef<str> + Sync, R: Send>(
+    pub(crate) fn shared_out<R: Send>(
         &self,
-        texts: &[T],
+        lengths: &[usize],
         threads: usize,
         part: impl Fn(Range<usize>, &mut Worker) -> R + Sync,
     ) -> Vec<R> {
-        let parts = parts(texts, threads);
+        let parts = parts(lengths, threads);
         let next = AtomicUsize::new(0);
         let run = || {
             let mut worker = self.worker();
@@ -363,7 +423,7 @@ impl Tokenizer {
         } else {
             std::thread::scope(|scope| {
                 let others: Vec<_> =
-                    (1..threads.min(parts.len())).map(|_| scope.spawn(&run)).collect();
+                    (1..threads.min(parts.len())).map(|_| scope.spawn(run)).collect();
                 let mut done = run();
                 for other in others {
                     match other.join() {
@@ -378,24 +438,35 @@ impl Tokenizer {
         done.into_iter().map(|(_, answer)| answer).collect()
     }
 
-    fn encode_part<T: AsRef<str>>(
+    fn encode_part(
         &self,
-        texts: &[T],
+        texts: &[Input<'_>],
         range: Range<usize>,
         request: &Request,
         worker: &mut Worker,
     ) -> PartResult {
-        let bytes: usize = texts[range.clone()].iter().map(|text| text.as_ref().len()).sum();
+        let bytes: usize = texts[range.clone()].iter().map(|text| text.text.len()).sum();
         // Room that is not used is not touched, and so costs nothing.
         let mut ids = Vec::with_capacity(bytes / 3);
         let mut ends = Vec::with_capacity(range.len());
         for index in range {
-            let text = texts[index].as_ref();
-            self.encode_numbered(text, request, index as u64, worker, &mut ids)
+            self.encode_numbered(texts[index], request, index as u64, worker, &mut ids)
                 .map_err(|error| (index, error))?;
             ends.push(ids.len());
         }
         Ok((ids, ends))
+    }
+}
+
+/// The error with its place in characters rather than bytes of `text`.
+#[cold]
+pub(crate) fn in_characters(error: Error, text: &str) -> Error {
+    match error {
+        Error::SpecialInText { token, at } => {
+            let at = text.char_indices().take_while(|&(byte, _)| byte < at).count();
+            Error::SpecialInText { token, at }
+        }
+        other => other,
     }
 }
 
@@ -418,14 +489,14 @@ type PartResult = std::result::Result<(Vec<u32>, Vec<usize>), (usize, crate::Err
 
 /// Cuts a list of texts into ranges of about the same number of bytes: one for one thread, some more
 /// than there are threads for several, so that none waits long for the last.
-fn parts<T: AsRef<str>>(texts: &[T], threads: usize) -> Vec<Range<usize>> {
-    let total: usize = texts.iter().map(|text| text.as_ref().len()).sum();
+fn parts(lengths: &[usize], threads: usize) -> Vec<Range<usize>> {
+    let total: usize = lengths.iter().sum();
     let part = if threads <= 1 { usize::MAX } else { (total / (8 * threads)).max(SMALLEST_PART) };
     let mut parts = Vec::new();
     let (mut from, mut bytes) = (0, 0);
-    for (index, text) in texts.iter().enumerate() {
-        bytes += text.as_ref().len();
-        if bytes >= part || index + 1 == texts.len() {
+    for (index, length) in lengths.iter().enumerate() {
+        bytes += length;
+        if bytes >= part || index + 1 == lengths.len() {
             parts.push(from..index + 1);
             (from, bytes) = (index + 1, 0);
         }

@@ -4,10 +4,8 @@
 
 mod steps;
 
-use aho_corasick::{AhoCorasick, MatchKind};
-
 use crate::count::Words;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::normalize::{Aligned, Buffers, Normalizer, Origins, Place, Rule, metaspace};
 use crate::pretokenize::{Dummy, Metaspace, Pretokenizer, Scheme};
 use steps::Step;
@@ -36,7 +34,15 @@ enum Front {
 /// Room for a text on its way to the pre-tokenizer, to be used again.
 #[derive(Debug, Clone, Default)]
 pub struct Scratch {
-    normalized: Buffers,
+    /// Room for [`Prepare::normalized`].
+    pub normalized: Buffers,
+    /// Room for [`Prepare::written`].
+    pub written: Written,
+}
+
+/// Room for a text whose words are rewritten, to be used again.
+#[derive(Debug, Clone, Default)]
+pub struct Written {
     spaced: String,
     /// The other of two texts, where words are rewritten several times.
     spare: String,
@@ -122,13 +128,42 @@ impl Prepare {
         place: Place,
         scratch: &'a mut Scratch,
     ) -> Result<Prepared<'a>> {
-        let original = text;
-        let Scratch { normalized, spaced, spare, parts } = scratch;
-        let text = if self.normalizer.is_empty() {
-            text
-        } else {
-            self.normalizer.text(text, place, normalized)?
-        };
+        let Scratch { normalized, written } = scratch;
+        let ready = self.normalized(text, place, normalized)?;
+        self.written(ready, place, written, || Ok(self.normalizer.aligned(text, place)?.1))
+    }
+
+    /// The first half of [`Prepare::text`]: what the rules of normalization make of a text.
+    ///
+    /// # Errors
+    /// As [`Normalizer::text`].
+    #[inline]
+    pub fn normalized<'a>(
+        &self,
+        text: &'a str,
+        place: Place,
+        buffers: &'a mut Buffers,
+    ) -> Result<&'a str> {
+        if self.normalizer.is_empty() {
+            return Ok(text);
+        }
+        self.normalizer.text(text, place, buffers)
+    }
+
+    /// The second half: a normalized text with its words written as they are asked for. `origins` are
+    /// its own, if that matters.
+    ///
+    /// # Errors
+    /// As [`Prepare::text`]; what `origins` returns.
+    #[inline]
+    pub fn written<'a>(
+        &self,
+        text: &'a str,
+        place: Place,
+        room: &'a mut Written,
+        origins: impl FnOnce() -> Result<Origins>,
+    ) -> Result<Prepared<'a>> {
+        let Written { spaced, spare, parts } = room;
         match &self.front {
             &Front::Spaces(spaces) if metaspace::changes(spaces, text, place) => {
                 spaced.clear();
@@ -137,7 +172,7 @@ impl Prepare {
             }
             Front::Steps(steps, asks) => {
                 if *asks {
-                    let aligned = self.aligned(original, place)?;
+                    let aligned = self.written_aligned(text.to_owned(), origins()?, place)?;
                     *spaced = aligned.text;
                     *parts = aligned.parts.unwrap_or_default();
                 } else {
@@ -170,7 +205,20 @@ impl Prepare {
     /// # Errors
     /// As [`Prepare::text`].
     pub fn aligned(&self, text: &str, place: Place) -> Result<AlignedText> {
-        let (mut text, mut origins) = self.normalizer.aligned(text, place)?;
+        let (text, origins) = self.normalizer.aligned(text, place)?;
+        self.written_aligned(text, origins, place)
+    }
+
+    /// As [`Prepare::written`], of a text that knows where it came from.
+    ///
+    /// # Errors
+    /// As [`Prepare::text`].
+    pub fn written_aligned(
+        &self,
+        mut text: String,
+        mut origins: Origins,
+        place: Place,
+    ) -> Result<AlignedText> {
         match &self.front {
             &Front::Spaces(spaces) if metaspace::changes(spaces, &text, place) => {
                 let mut out = Aligned::default();
@@ -240,86 +288,5 @@ impl Words for Prepare {
     ) -> Result<()> {
         let prepared = self.text(document, Place::WHOLE, scratch)?;
         self.for_each(prepared, |start, end| word(&prepared.text[start..end]))
-    }
-}
-
-/// What to do with text that looks like a special token.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SpecialPolicy {
-    /// It is text like any other.
-    Text,
-    /// It becomes the special token.
-    Parse,
-    /// It is an error.
-    Error,
-}
-
-/// A stretch of a text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part<'a> {
-    /// Ordinary text, where in the document it stands, and the byte where it starts.
-    Text(&'a str, Place, usize),
-    /// A special token's id, and the bytes where it starts and ends.
-    Special(u32, usize, usize),
-}
-
-/// Finds special tokens in text: leftmost first, and of those the longest.
-#[derive(Debug, Clone)]
-pub struct Specials {
-    texts: Vec<String>,
-    ids: Vec<u32>,
-    finder: Option<AhoCorasick>,
-}
-
-impl Specials {
-    /// A finder of (text, id).
-    ///
-    /// # Errors
-    /// [`Error::TooLarge`] if the texts are too many for the finder.
-    pub fn new(tokens: &[(String, u32)]) -> Result<Self> {
-        let texts: Vec<String> = tokens.iter().map(|(text, _)| text.clone()).collect();
-        let finder = if texts.is_empty() {
-            None
-        } else {
-            let built = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(&texts);
-            Some(built.map_err(|_| Error::TooLarge {
-                what: "the finder of special tokens",
-                size: texts.len() as u64,
-                limit: i32::MAX as u64,
-            })?)
-        };
-        Ok(Self { ids: tokens.iter().map(|&(_, id)| id).collect(), texts, finder })
-    }
-
-    /// Calls `part` with the stretches of `text`, in order; empty ones are left out.
-    ///
-    /// # Errors
-    /// [`Error::SpecialInText`] under [`SpecialPolicy::Error`]; what `part` returns.
-    pub fn for_each<'a>(
-        &self,
-        text: &'a str,
-        policy: SpecialPolicy,
-        mut part: impl FnMut(Part<'a>) -> Result<()>,
-    ) -> Result<()> {
-        let mut from = 0;
-        if let Some(finder) = self.finder.as_ref().filter(|_| policy != SpecialPolicy::Text) {
-            for found in finder.find_iter(text) {
-                let token = found.pattern().as_usize();
-                if policy == SpecialPolicy::Error {
-                    let token = self.texts[token].clone();
-                    return Err(Error::SpecialInText { token, at: found.start() });
-                }
-                if from < found.start() {
-                    let place = Place { first: from == 0, last: false };
-                    part(Part::Text(&text[from..found.start()], place, from))?;
-                }
-                part(Part::Special(self.ids[token], found.start(), found.end()))?;
-                from = found.end();
-            }
-        }
-        if from == text.len() {
-            return Ok(());
-        }
-        part(Part::Text(&text[from..], Place { first: from == 0, last: true }, from))
     }
 }

@@ -4,6 +4,7 @@
 //! special token being a word of its own; a word that leaves no id has its number all the same. Costs
 //! the length of the text; words are remembered as in encoding, with their spans.
 
+use crate::added::Input;
 use crate::cache::LONGEST;
 use crate::error::Result;
 use crate::model::Sink;
@@ -61,13 +62,13 @@ impl Sink for InWord<'_> {
 }
 
 impl Tokenizer {
-    /// The ids of `text`, which is the text number `index` of a batch, with all that they stand for.
+    /// The ids of a text, which is number `index` of a batch, with all that they stand for.
     ///
     /// # Errors
     /// As [`Tokenizer::encode`].
     pub fn spans(
         &self,
-        text: &str,
+        input: Input<'_>,
         request: &Request,
         index: u64,
         worker: &mut Worker,
@@ -79,9 +80,9 @@ impl Tokenizer {
         let mut out = Spans::default();
         let mut triples = Vec::new();
         let mut number = 0;
-        self.for_each_word(text, request, |part| {
+        self.for_each_word(input, request, |part| {
             match part {
-                WordPart::Special(id, start, end) => out.push(id, (start, end), number),
+                WordPart::Token(id, start, end) => out.push(id, (start, end), number),
                 WordPart::Word(word, span) if word.len() > LONGEST || !remember => {
                     let mut sink = InWord(&mut out, span, number);
                     self.model().word(word, &mut way, scratch, &mut sink, &mut Silent)?;
@@ -106,7 +107,7 @@ impl Tokenizer {
             number += 1;
             Ok(())
         })?;
-        out.chars = in_characters(text, &out.bytes);
+        out.chars = in_characters(input.text, &out.bytes);
         Ok(out)
     }
 }
@@ -117,17 +118,18 @@ impl Tokenizer {
     ///
     /// # Errors
     /// As [`Tokenizer::spans`], with the place of the first text that has one.
-    pub fn spans_batch<T: AsRef<str> + Sync>(
+    pub fn spans_batch(
         &self,
-        texts: &[T],
+        texts: &[Input<'_>],
         request: &Request,
         first: u64,
         threads: usize,
     ) -> std::result::Result<Vec<Spans>, (usize, crate::Error)> {
-        let parts = self.shared_out(texts, threads, |range, worker| {
+        let lengths: Vec<usize> = texts.iter().map(|text| text.text.len()).collect();
+        let parts = self.shared_out(&lengths, threads, |range, worker| {
             let spans = |index: usize| {
                 let number = first + index as u64;
-                let spans = self.spans(texts[index].as_ref(), request, number, worker);
+                let spans = self.spans(texts[index], request, number, worker);
                 spans.map_err(|error| (index, error))
             };
             range.map(spans).collect::<std::result::Result<Vec<_>, _>>()

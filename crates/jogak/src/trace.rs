@@ -1,22 +1,22 @@
 //! Encoding, written down: an observer of the production path that keeps what it sees.
 
+use crate::added::{Input, Part, SpecialPolicy};
 use crate::error::Result;
 use crate::model::unigram::{Path, Running};
 use crate::model::{Scratch, Sink, Unigram, Way};
-use crate::normalize::Buffers;
+use crate::normalize::{Buffers, Origins, Place};
 use crate::observe::{Silent, WordObserver};
-use crate::pipeline::{Request, Tokenizer};
-use crate::prepare::{Part, SpecialPolicy};
+use crate::pipeline::{Request, Tokenizer, in_characters};
 
 /// What happened to one word.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct WordRecord {
-    /// The word as the model saw it, or the text of a special token.
+    /// The word as the model saw it, or the text of a token that was found before.
     pub text: String,
     /// The bytes of the original text that it came from.
     pub span: (usize, usize),
-    /// The id of the special token that it is.
-    pub special: Option<u32>,
+    /// The id of the token that it is, where one was found before the text was cut.
+    pub added: Option<u32>,
     /// The first symbols; [`crate::symbols::UNKNOWN`] for a character outside the alphabet.
     pub symbols: Vec<u32>,
     /// Merges, and merges that dropout set aside, in order.
@@ -156,27 +156,77 @@ impl Tokenizer {
     ///
     /// # Errors
     /// As [`Tokenizer::encode`], but for uncovered characters.
-    pub fn pieces(&self, text: &str, request: &Request) -> Result<Vec<(u32, usize, usize)>> {
-        let mut way = self.way(request, 0);
-        way.keep_uncovered = true;
-        let mut scratch = Scratch::default();
+    pub fn pieces<'a>(
+        &self,
+        text: impl Into<Input<'a>>,
+        request: &Request,
+    ) -> Result<Vec<(u32, usize, usize)>> {
         let mut pieces = Vec::new();
-        self.for_each_word(text, request, |part| {
+        self.run_pieces(text.into(), request, true, |piece| {
+            pieces.push(piece);
+            true
+        })?;
+        Ok(pieces)
+    }
+
+    /// As [`Tokenizer::pieces`], one by one until `each` returns false; what nothing covers is an error.
+    ///
+    /// # Errors
+    /// As [`Tokenizer::encode`].
+    pub fn for_each_piece(
+        &self,
+        input: Input<'_>,
+        request: &Request,
+        each: impl FnMut((u32, usize, usize)) -> bool,
+    ) -> Result<()> {
+        self.run_pieces(input, request, false, each)
+    }
+
+    fn run_pieces(
+        &self,
+        input: Input<'_>,
+        request: &Request,
+        keep_uncovered: bool,
+        mut each: impl FnMut((u32, usize, usize)) -> bool,
+    ) -> Result<()> {
+        let mut way = self.way(request, 0);
+        way.keep_uncovered = keep_uncovered;
+        let mut scratch = Scratch::default();
+        let mut spans = Spans::default();
+        let mut goes_on = true;
+        // A run of unknown words has one piece, where the model says so; it ends with what follows.
+        let fused = self.model().fuses_words();
+        let mut held: Option<(u32, usize, usize)> = None;
+        self.for_each_word(input, request, |part| {
             let (word, span) = match part {
-                WordPart::Special(id, start, end) => {
-                    pieces.push((id, start, end));
+                _ if !goes_on => return Ok(()),
+                WordPart::Token(id, start, end) => {
+                    goes_on = held.take().is_none_or(&mut each) && each((id, start, end));
                     return Ok(());
                 }
                 WordPart::Word(word, span) => (word, span),
             };
-            let mut spans = Spans::default();
+            spans.0.clear();
             self.model().word(word, &mut way, &mut scratch, &mut spans, &mut Silent)?;
-            let mut found = spans.0.iter().map(|&piece| with_origin(piece, span)).collect();
-            self.fuse_words(&mut found, pieces.last_mut());
-            pieces.append(&mut found);
+            for (number, &piece) in spans.0.iter().enumerate() {
+                let piece = with_origin(piece, span);
+                if let Some(last) = held.as_mut().filter(|last| number == 0 && last.0 == piece.0) {
+                    last.2 = piece.2;
+                    continue;
+                }
+                goes_on = goes_on && held.take().is_none_or(&mut each);
+                if fused == Some(piece.0) {
+                    held = Some(piece);
+                } else {
+                    goes_on = goes_on && each(piece);
+                }
+            }
             Ok(())
         })?;
-        Ok(pieces)
+        if goes_on && let Some(last) = held {
+            each(last);
+        }
+        Ok(())
     }
 
     /// A run of unknown words has one piece, where the model says so: that of its first word.
@@ -204,13 +254,13 @@ impl Tokenizer {
         let mut way = self.way(request, 0);
         let mut scratch = Scratch::default();
         let mut words = Vec::new();
-        self.for_each_word(text, request, |part| {
+        self.for_each_word(text.into(), request, |part| {
             let (word, span) = match part {
-                WordPart::Special(id, start, end) => {
+                WordPart::Token(id, start, end) => {
                     words.push(WordRecord {
                         text: text[start..end].to_owned(),
                         span: (start, end),
-                        special: Some(id),
+                        added: Some(id),
                         pieces: vec![(id, start, end)],
                         ..WordRecord::default()
                     });
@@ -236,54 +286,86 @@ impl Tokenizer {
         Ok(words)
     }
 
-    /// The text as the rules of normalization leave it, special tokens as they stand; None if that is
+    /// The text as the rules of normalization leave it, tokens that are found before as they stand; None if that is
     /// the text itself. What a pre-tokenizer writes into words (`▁`) is no part of it.
     ///
     /// # Errors
     /// As [`Tokenizer::encode`].
-    pub fn normalized(&self, text: &str, policy: SpecialPolicy) -> Result<Option<String>> {
+    pub fn normalized(&self, text: &str, policy: &SpecialPolicy) -> Result<Option<String>> {
         let mut buffers = Buffers::default();
         let mut out = String::new();
-        self.specials().for_each(text, policy, |part| {
+        let result = self.added().for_each(text.into(), policy, |part| {
             match part {
-                Part::Special(_, start, end) => out.push_str(&text[start..end]),
+                Part::Token(_, start, end) => out.push_str(&text[start..end]),
                 Part::Text(part, place, _) => {
                     let rules = self.prepare().normalizer();
                     out.push_str(rules.text(part, place, &mut buffers)?);
                 }
             }
             Ok(())
-        })?;
+        });
+        result.map_err(|error| in_characters(error, text))?;
         Ok((out != text).then_some(out))
     }
 
-    /// Calls `each` with every word and special token, and the way from bytes of the word to the
-    /// bytes of the text that they stand for.
+    /// Calls `each` with every word and every token that is found before, and the way from bytes of the
+    /// word to the bytes of the text that they stand for.
     pub(crate) fn for_each_word(
         &self,
-        text: &str,
+        input: Input<'_>,
         request: &Request,
         mut each: impl FnMut(WordPart<'_>) -> Result<()>,
     ) -> Result<()> {
-        self.specials().for_each(text, request.specials, |part| {
-            let (part, base) = match part {
-                Part::Special(id, start, end) => return each(WordPart::Special(id, start, end)),
-                Part::Text(part, place, base) => ((part, place), base),
+        let (added, policy) = (self.added(), &request.specials);
+        let looks_twice = added.looks_twice(policy, input.trusted.is_some());
+        let result = added.for_each(input, policy, |part| {
+            let (part, place, base) = match part {
+                Part::Token(id, start, end) => return each(WordPart::Token(id, start, end)),
+                Part::Text(part, place, base) => (part, place, base),
             };
-            let aligned = self.prepare().aligned(part.0, part.1)?;
-            let (ready, origins) = (aligned.prepared(), &aligned.origins);
-            let mut result = Ok(());
-            self.prepare().for_each(ready, |start, end| {
-                if result.is_ok() {
-                    let span = |from: usize, to: usize| {
-                        let (from, to) = origins.span(start + from, start + to);
-                        (base + from, base + to)
-                    };
-                    result = each(WordPart::Word(&ready.text[start..end], &span));
+            let (text, origins) = self.prepare().normalizer().aligned(part, place)?;
+            if !looks_twice {
+                return self.stretch(text, origins, place, base, &mut each);
+            }
+            let images = self.images(input, part, place, base)?;
+            let inner = Input { text: &text, trusted: images.as_deref() };
+            let found = added.for_each_normalized(inner, place, policy, |part| match part {
+                Part::Token(id, from, to) => {
+                    let (start, end) = origins.span(from, to);
+                    each(WordPart::Token(id, base + start, base + end))
                 }
-            })?;
-            result
-        })
+                Part::Text(text, place, from) => {
+                    let (origins, shift) = origins.part(from, from + text.len());
+                    self.stretch(text.to_owned(), origins, place, base + shift, &mut each)
+                }
+            });
+            found.map_err(|error| self.in_original(error, part, place, base))
+        });
+        result.map_err(|error| in_characters(error, input.text))
+    }
+
+    /// As [`Tokenizer::for_each_word`], of a stretch of normalized text without tokens.
+    fn stretch(
+        &self,
+        text: String,
+        origins: Origins,
+        place: Place,
+        base: usize,
+        each: &mut impl FnMut(WordPart<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let aligned = self.prepare().written_aligned(text, origins, place)?;
+        let (ready, origins) = (aligned.prepared(), &aligned.origins);
+        let mut result = Ok(());
+        self.prepare().for_each(ready, |start, end| {
+            if result.is_ok() {
+                let span = |from: usize, to: usize| {
+                    let (from, to) = origins.span(start + from, start + to);
+                    (base + from, base + to)
+                };
+                result = each(WordPart::Word(&ready.text[start..end], &span));
+            }
+        })?;
+        result
     }
 
     /// The rank of the merge of two pieces, if they merge.
@@ -357,8 +439,8 @@ fn unigram_word(
     Ok(())
 }
 
-/// A word, or a special token's id with its place.
+/// A word, or the id of a token that was found before, with its place.
 pub(crate) enum WordPart<'a> {
     Word(&'a str, SpanOf<'a>),
-    Special(u32, usize, usize),
+    Token(u32, usize, usize),
 }

@@ -115,9 +115,9 @@ impl Tokenizer {
 
     fn words(&self, text: &str, request: &Request) -> Result<Vec<Piece>> {
         let mut pieces = Vec::new();
-        self.for_each_word(text, request, |part| {
+        self.for_each_word(text.into(), request, |part| {
             pieces.push(match part {
-                WordPart::Special(id, ..) => Piece::Special(id),
+                WordPart::Token(id, ..) => Piece::Special(id),
                 WordPart::Word(word, _) => Piece::Word(word.to_owned()),
             });
             Ok(())

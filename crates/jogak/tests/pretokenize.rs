@@ -14,12 +14,16 @@ fn cut<'t>(schemes: &[Scheme], text: &'t str) -> jogak::Result<Vec<&'t str>> {
 }
 
 fn regex(pattern: &str, matches: Matches) -> Scheme {
-    Scheme::Regex { pattern: pattern.to_owned(), matches }
+    Scheme::Regex { pattern: pattern.to_owned(), matches, invert: false, literal: false }
+}
+
+fn punctuation() -> Scheme {
+    Scheme::Punctuation { matches: Matches::Isolated, unicode_8: false }
 }
 
 #[test]
 fn worked_examples() {
-    let digits = |group| Scheme::Digits { group };
+    let digits = |group| Scheme::Digits { group, unicode_17: false };
     let cases: &[(Scheme, &str, &[&str])] = &[
         (Scheme::None, " a b\n", &[" a b\n"]),
         (Scheme::Whitespace, "\u{3000}최고의 \u{A0}영화\n", &["최고의", "영화"]),
@@ -30,7 +34,15 @@ fn worked_examples() {
         (Scheme::Bert, "Hey, (you)!? 5$", &["Hey", ",", "(", "you", ")", "!", "?", "5", "$"]),
         (Scheme::Metaspace(Metaspace::DEFAULT), "▁최고의▁▁영화", &["▁최고의", "▁", "▁영화"]),
         (Scheme::Metaspace(Metaspace::DEFAULT), "a▁b", &["a", "▁b"]),
-        (Scheme::Punctuation, "Hey, you!?", &["Hey", ",", " you", "!", "?"]),
+        (punctuation(), "Hey, you!?", &["Hey", ",", " you", "!", "?"]),
+        (Scheme::Llama3, "a12345\n\n  ", &["a", "123", "45", "\n\n", "  "]),
+        (Scheme::Qwen2, "I'LL 12", &["I", "'LL", " ", "1", "2"]),
+        (Scheme::Tekken, "It's 12", &["It", "'s", " ", "1", "2"]),
+        (Scheme::Words, " a_1--b ", &["a_1", "--", "b"]),
+        (Scheme::Bert8, "a\u{61d}b ,", &["a\u{61d}b", ","]),
+        (Scheme::HfScripts, " 가a1 b", &["가", "a", "1 ", "b"]),
+        (Scheme::Fixed { length: 2 }, "가나다", &["가나", "다"]),
+        (digits(0), "in 2026년", &["in ", "2026", "년"]),
         (digits(1), "in 2026년", &["in ", "2", "0", "2", "6", "년"]),
         (digits(3), "in 2026년Ⅷ½", &["in ", "202", "6", "년", "Ⅷ½"]),
     ];
@@ -111,10 +123,10 @@ fn scripts_are_what_the_engine_says() {
 
 #[test]
 fn every_stage_cuts_the_words_of_the_one_before() {
-    let thirds = Scheme::Digits { group: 3 };
+    let thirds = Scheme::Digits { group: 3, unicode_17: false };
     let both = [Scheme::Whitespace, thirds.clone()];
     assert_eq!(cut(&both, " a1234 b").unwrap(), ["a", "123", "4", "b"]);
-    let three = [Scheme::Punctuation, Scheme::None, Scheme::Whitespace, thirds];
+    let three = [punctuation(), Scheme::None, Scheme::Whitespace, thirds];
     assert_eq!(cut(&three, "x: 1234,5 ").unwrap(), ["x", ":", "123", "4", ",", "5"]);
     // A word's end is an end of text for the next stage: the last blank is not left over.
     let lines = regex("\n", Matches::Removed);
@@ -161,6 +173,23 @@ fn a_pattern_can_stand_for_its_scheme() {
 }
 
 #[test]
+fn matches_are_joined_to_what_stands_beside_them() {
+    let text = "--a--b-";
+    for (matches, invert, words) in [
+        (Matches::MergedWithPrevious, false, &["-", "-", "a-", "-", "b-"][..]),
+        (Matches::MergedWithNext, false, &["-", "-a", "-", "-b", "-"]),
+        (Matches::Contiguous, false, &["--", "a", "--", "b", "-"]),
+        (Matches::MergedWithPrevious, true, &["-", "-a", "-", "-b", "-"]),
+        (Matches::MergedWithNext, true, &["-", "-", "a-", "-", "b-"]),
+        (Matches::Removed, true, &["-", "-", "-", "-", "-"]),
+        (Matches::Only, true, &["a", "b"]),
+    ] {
+        let scheme = Scheme::Regex { pattern: "-".to_owned(), matches, invert, literal: true };
+        assert_eq!(cut(&[scheme], text).unwrap(), words, "{matches:?} {invert}");
+    }
+}
+
+#[test]
 fn a_wrong_pattern_is_named() {
     let error = Pretokenizer::new(&[regex("a(b", Matches::Only)]).unwrap_err();
     assert!(
@@ -170,12 +199,16 @@ fn a_wrong_pattern_is_named() {
 
 #[test]
 fn digits_are_grouped_by_one_or_three() {
-    for group in [0, 2, 4, u8::MAX] {
-        let error = Pretokenizer::new(&[Scheme::Digits { group }]).unwrap_err();
+    for group in [2, 4, u8::MAX] {
+        let error = Pretokenizer::new(&[Scheme::Digits { group, unicode_17: false }]).unwrap_err();
         let found = group.to_string();
         assert_eq!(
             error,
-            Error::Config { option: "digits group", found, expected: "1 or 3".to_owned() }
+            Error::Config {
+                option: "digits group",
+                found,
+                expected: "1, 3, or 0 for no limit".to_owned()
+            }
         );
     }
 }

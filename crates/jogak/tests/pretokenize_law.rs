@@ -5,7 +5,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use fancy_regex::Regex;
-use jogak::pretokenize::{Metaspace, Pretokenizer, Scheme};
+use jogak::pretokenize::{Matches, Metaspace, Pretokenizer, Scheme};
 
 type Span = (usize, usize);
 
@@ -190,7 +190,11 @@ laws! {
     o200k: Scheme::O200k,
     bert: Scheme::Bert,
     metaspace: Scheme::Metaspace(Metaspace::DEFAULT),
-    punctuation: Scheme::Punctuation,
-    digits: Scheme::Digits { group: 1 },
-    three_digits: Scheme::Digits { group: 3 },
+    punctuation: Scheme::Punctuation { matches: Matches::Isolated, unicode_8: false },
+    digits: Scheme::Digits { group: 1, unicode_17: false },
+    three_digits: Scheme::Digits { group: 3, unicode_17: false },
+    words: Scheme::Words,
+    llama_3: Scheme::Llama3,
+    qwen_2: Scheme::Qwen2,
+    tekken: Scheme::Tekken,
 }

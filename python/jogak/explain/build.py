@@ -95,11 +95,11 @@ def encoding_trace(
 def _word(record: Mapping[str, Any], strategy: str, model: Model) -> WordTrace:
     steps: tuple[PairStep | MatchStep, ...]
     symbols: tuple[str, ...]
-    if record["special"] or record["whole"]:
-        stop = "special" if record["special"] else "whole-word"
+    if record["added"]:
+        stop = "special" if record["special"] else "added"
         symbols, steps = (record["text"],), ()
-        if not record["special"]:
-            symbols = tuple(record["tokens"])
+    elif record["whole"]:
+        symbols, steps, stop = tuple(record["tokens"]), (), "whole-word"
     elif isinstance(model, WordLevelModel):
         symbols, steps, stop = (record["text"],), (), "unknown"
     elif isinstance(model, UnigramModel):

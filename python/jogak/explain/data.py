@@ -280,7 +280,8 @@ class WordTrace(Trace):
         stop: why it ended: ``"no-merge"`` (no two neighbours are a merge), ``"one-symbol"`` (no
             neighbours are left), ``"whole-word"`` (taken whole from the vocabulary), ``"covered"``
             (pieces cover all of it), ``"dropout"`` (dropout set aside every merge that was left),
-            ``"special"``; of WordPiece also ``"stuck"`` (no piece matches where the last step stands)
+            ``"special"`` and ``"added"`` (tokens that were found before the text was cut); of WordPiece
+            also ``"stuck"`` (no piece matches where the last step stands)
             and ``"too-long"`` (more characters than ``max_chars_per_word``), which both make the whole
             word unknown; of whole words ``"unknown"`` (the word is no piece).
         tokens: texts of the resulting pieces.

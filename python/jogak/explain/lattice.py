@@ -116,13 +116,16 @@ def lattice_trace(record: Mapping[str, Any], model: UnigramModel) -> LatticeTrac
         for index, (piece, start, end, score, total, better) in enumerate(record["candidates"])
     )
     best, runner_up = ([way(found) for found in record["best"]] + [None, None])[:2]
-    stop = "special" if record["special"] else ("best" if edges or not data else "drawn")
+    if record["added"]:
+        stop = "special" if record["special"] else "added"
+    else:
+        stop = "best" if edges or not data else "drawn"
     tokens = zip(record["tokens"], record["spans"], strict=True)
     return LatticeTrace(
         text=record["text"],
         span=tuple(record["span"]),
         special=record["special"],
-        symbols=(record["text"],) if record["special"] else tuple(record["text"]),
+        symbols=(record["text"],) if record["added"] else tuple(record["text"]),
         steps=(),
         stop=stop,
         tokens=tuple(token if token is not None else (model.unknown or "?") for token, _ in tokens),

@@ -332,7 +332,7 @@ def _encoded_word(word: WordTrace) -> Section:
     draw = drawing(word.alphabet)
     start, end = word.span
     title = _cell(
-        Run("special token" if word.special else "word", "strong"),
+        Run({"special": "special token", "added": "added token"}.get(word.stop, "word"), "strong"),
         " ",
         Run(visible(_clipped(word.text)), "symbol"),
         " ",
@@ -348,7 +348,7 @@ def _encoded_word(word: WordTrace) -> Section:
         blocks.append(_pair_steps(pair_steps, draw))
     if match_steps:
         blocks.append(_match_steps(match_steps, draw))
-    if isinstance(word, LatticeTrace) and not word.special:
+    if isinstance(word, LatticeTrace) and word.stop not in ("special", "added"):
         blocks += lattice_blocks(word)
     else:
         blocks.append(Line(_stop(word, draw)))
@@ -453,6 +453,7 @@ _ENCODING_STOPS = {
     "covered": "pieces cover the whole word",
     "dropout": "dropout set aside every merge that was left",
     "special": "a special token is taken as it is",
+    "added": "an added token is found before the text is cut",
 }
 
 

@@ -6,7 +6,9 @@ sharded; when the core and this room disagree, one of them is wrong and a test s
 
 Read it in this order; every file tells one story and starts with its rules:
 
+    added         tokens that are found before anything is cut
     pretokenize   text -> words
+    stages        the same with options, and with rewriting
     words         words -> counts, and a word -> its first symbols (alphabets, border markers)
     ties          which of several equally frequent pairs comes first
     bpe           counts -> merges: training, live pieces, pruning
@@ -17,6 +19,7 @@ Read it in this order; every file tells one story and starts with its rules:
     wordpiece     counts -> pieces by likelihood, and a word -> pieces or nothing
     text          a whole text -> tokens -> ids
     decode        the way back
+    inputs        ids -> the input of a model: cut, with a template around, filled up
     chains        the way back that a file of another library describes
     compress      byte pair compression, where it all began
     random        the random numbers of dropout
@@ -30,6 +33,7 @@ Unigram has a place beside these files, not inside them.
 ['low', 'est</w>']
 """
 
+from .added import Added, find, trusted_places
 from .bpe import Merge, Pruned, Training, count_pairs, merge_pair, prune_dead, train
 from .chains import clean_up, run_chain
 from .compress import Compression, CompressionStep, compress
@@ -40,6 +44,7 @@ from .model import Model, byte_pieces
 from .normalize import apply_rules, from_jamo, nfkc_rules, to_jamo
 from .pretokenize import PATTERNS, metaspace, pretokenize, undo_metaspace
 from .random import SplitMix64
+from .stages import draw_bytes, join_matches, pretokenize_stages
 from .text import encode, tokens
 from .ties import TIES, best_pair
 from .wordpiece import (
@@ -58,6 +63,7 @@ __all__ = [
     "MARKERS",
     "PATTERNS",
     "TIES",
+    "Added",
     "Compression",
     "CompressionStep",
     "Encoding",
@@ -81,12 +87,15 @@ __all__ = [
     "count_pairs",
     "decode",
     "decode_bytes",
+    "draw_bytes",
     "encode",
     "encode_word",
     "encode_word_dropout",
     "encode_wordpiece",
+    "find",
     "from_jamo",
     "inventory",
+    "join_matches",
     "join_tokens",
     "longest_first",
     "longest_match",
@@ -94,11 +103,13 @@ __all__ = [
     "metaspace",
     "nfkc_rules",
     "pretokenize",
+    "pretokenize_stages",
     "prune_dead",
     "run_chain",
     "to_jamo",
     "tokens",
     "train",
     "train_wordpiece",
+    "trusted_places",
     "undo_metaspace",
 ]

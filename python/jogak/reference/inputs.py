@@ -138,20 +138,22 @@ def padded(rows: Sequence[Row], id_: int, type_id: int, side: str, length: int) 
     out = []
     for row in rows:
         many = max(0, length - len(row.ids))
-        columns = (
-            (row.ids, id_),
-            (row.type_ids, type_id),
-            (row.special, 1),
-            (row.attention, 0),
-            (row.sequences, None),
-            (row.places, None),
-        )
-        filled = [
-            [fill] * many + column if side == "left" else column + [fill] * many  # type: ignore[operator, list-item]
-            for column, fill in columns
-        ]
-        out.append(Row(*filled))  # type: ignore[arg-type]
+        filler = Row([id_], [type_id], [1], [0], [None], [None])
+        for _ in range(many):
+            row = _joined(filler, row) if side == "left" else _joined(row, filler)
+        out.append(row)
     return out
+
+
+def _joined(one: Row, other: Row) -> Row:
+    return Row(
+        one.ids + other.ids,
+        one.type_ids + other.type_ids,
+        one.special + other.special,
+        one.attention + other.attention,
+        one.sequences + other.sequences,
+        one.places + other.places,
+    )
 
 
 def padded_length(longest: int, length: int | None, multiple_of: int | None) -> int:

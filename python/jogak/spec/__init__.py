@@ -54,6 +54,7 @@ from jogak.spec.normalizers import (
     normalizer_from_dict,
     resolve_normalizer,
 )
+from jogak.spec.oniguruma import from_oniguruma
 from jogak.spec.pretokenizers import (
     Digits,
     FixedLength,
@@ -137,6 +138,7 @@ __all__ = [
     "WordPiece",
     "WordPieceModel",
     "decoder_stage_from_dict",
+    "from_oniguruma",
     "named_scheme",
     "normalizer_from_dict",
     "pretokenizer_from_dict",
@@ -220,11 +222,20 @@ class Spec:
         if missing := texts - set(self.model.pieces):
             raise ConfigError(f"the added token {min(missing)!r} is not among the pieces; add it")
 
-    def apart(self) -> list[int]:
-        """The ids of pieces that text is not made of: special and added tokens, unless ``in_model``."""
-        in_model = {token.text for token in self.added_tokens if token.in_model}
-        ids = {id_ for text, id_ in self.special_tokens.items() if text not in in_model}
-        added = {token.text for token in self.added_tokens} - in_model
-        if added:
-            ids.update(id_ for id_, text in enumerate(self.model.pieces) if text in added)
-        return sorted(ids)
+    @property
+    def found_tokens(self) -> tuple[tuple[AddedToken, int], ...]:
+        """Every token that is looked for in texts, with its id: the added tokens, then the other special
+        ones, which have no rules of their own.
+        """
+        added = {token.text for token in self.added_tokens}
+        ids: dict[str, int] = {}
+        if self.added_tokens:
+            ids = {text: id_ for id_, text in enumerate(self.model.pieces) if text is not None}
+        return (
+            *((token, ids[token.text]) for token in self.added_tokens),
+            *(
+                (AddedToken(text), id_)
+                for text, id_ in self.special_tokens.items()
+                if text and text not in added
+            ),
+        )

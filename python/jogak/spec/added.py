@@ -22,7 +22,8 @@ class AddedToken:
 
     It is for one of ``special_tokens`` that wants other rules than "wherever it stands", or for a token
     that is found in every text, whatever the policy: a user-defined symbol, an added word. Of tokens
-    that overlap, the one that begins first is taken, and of those the longest.
+    that overlap, the one that begins first is taken, and of those the longest; only then its rules are
+    asked, and what they forbid is passed over as a whole. All of this is as HF tokenizers does it.
 
     Args:
         text: the text of the token, as it stands among the model's pieces.
@@ -30,7 +31,8 @@ class AddedToken:
         lstrip: white space before it belongs to it.
         rstrip: white space behind it belongs to it.
         normalized: look for it (normalized itself) in the normalized text, rather than in the text as it
-            comes. Those that are looked for in the text as it comes are found first.
+            comes. Those that are looked for in the text as it comes are found first. Of tokens whose
+            normalized texts are equal the first is found.
         in_model: the model knows the piece too, and may make it of text that is not found by the rules.
 
     >>> AddedToken("<mask>", lstrip=True).to_dict()["lstrip"]
@@ -49,8 +51,10 @@ class AddedToken:
             raise ConfigError(
                 f"AddedToken.text is {self.text!r}; expected a text that is not empty"
             )
-        for option in ("single_word", "lstrip", "rstrip", "normalized", "in_model"):
-            flag(f"AddedToken.{option}", getattr(self, option))
+        rules = (self.single_word, self.lstrip, self.rstrip, self.normalized, self.in_model)
+        if not all(rule is True or rule is False for rule in rules):
+            for option in ("single_word", "lstrip", "rstrip", "normalized", "in_model"):
+                flag(f"AddedToken.{option}", getattr(self, option))
 
     def to_dict(self) -> dict[str, Any]:
         """The token as plain data, as files hold it."""

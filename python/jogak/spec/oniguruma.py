@@ -1,7 +1,8 @@
 r"""Regular expressions for Oniguruma (HF tokenizers), written anew for fancy-regex (jogak, tiktoken).
 
 Rule: the new expression has the same matches on every text, or there is none: what has no equal here,
-or was not looked into, is refused by name. Both engines stand at Unicode 16.0, so ``\p{...}`` are the same.
+or was not looked into, is refused by name. Both engines stand at Unicode 16.0, so ``\p{...}`` are the
+same.
 What differs, for Oniguruma 6.9 in its Ruby syntax, as tests see it:
 
     ^  $  \Z       ends of lines, always; ^ is no place behind the last line end
@@ -47,7 +48,7 @@ _CLASSES = {
     "h": "[0-9A-Fa-f]",
     "H": "[^0-9A-Fa-f]",
 }
-_CLASSES_IN_BRACKETS = {**_CLASSES, "w": f"[{_IN_BRACKETS}]", "W": rf"[\W\x{{200C}}\x{{200D}}]"}
+_CLASSES_IN_BRACKETS = {**_CLASSES, "w": f"[{_IN_BRACKETS}]", "W": r"[\W\x{200C}\x{200D}]"}
 _POSIX = {
     "alnum": r"\p{Alphabetic}\p{Nd}",
     "alpha": r"\p{Alphabetic}",
@@ -64,12 +65,13 @@ _POSIX = {
 }
 _CONTROLS = {"t": 9, "n": 10, "v": 11, "f": 12, "r": 13, "a": 7, "e": 27}
 #: Properties that are known to be the same in both.
-_PROPERTIES = {
-    *("L Lu Ll Lt Lm Lo M Mn Mc Me N Nd Nl No P Pc Pd Ps Pe Pi Pf Po S Sm Sc Sk So Z Zs Zl Zp").split(),
-    *("C Cc Cf Cn Co Letter Mark Number Punctuation Symbol Separator Alphabetic White_Space").split(),
-    *("Han Hiragana Katakana Hangul Latin Greek Cyrillic Arabic Hebrew Thai Devanagari Common").split(),
-    *("Inherited Bengali Armenian Georgian Tamil Khmer Lao Tibetan Myanmar Ethiopic Mongolian").split(),
-}
+_NAMES = """
+    L Lu Ll Lt Lm Lo M Mn Mc Me N Nd Nl No P Pc Pd Ps Pe Pi Pf Po S Sm Sc Sk So Z Zs Zl Zp C Cc Cf Cn Co
+    Letter Mark Number Punctuation Symbol Separator Alphabetic White_Space
+    Han Hiragana Katakana Hangul Latin Greek Cyrillic Arabic Hebrew Thai Devanagari Common Inherited
+    Bengali Armenian Georgian Tamil Khmer Lao Tibetan Myanmar Ethiopic Mongolian
+"""
+_PROPERTIES = frozenset(_NAMES.split())
 #: Letters that together are one other letter, where case does not count: ß, ﬁ, ﬆ.
 _FOLDED = ("ss", "st", "ff", "fi", "fl")
 _INTERVAL = re.compile(r"\{(\d*)(,?)(\d*)\}")
@@ -151,7 +153,9 @@ class _Reader:
             if flags and flags[3] == ")":
                 # For all that follows in this group, bars included.
                 self.at = flags.end()
-                out.append(f"(?{self.flags(flags)}:{self.alternatives(self.case(flags, any_case))})")
+                out.append(
+                    f"(?{self.flags(flags)}:{self.alternatives(self.case(flags, any_case))})"
+                )
             else:
                 self.empty = False
                 out.append(self.repeated(self.atom(any_case)))
@@ -267,7 +271,9 @@ class _Reader:
         """What a numbered or named character is, behind ``\\c``."""
         if c in _CONTROLS:
             return chr(_CONTROLS[c])
-        form = {"x": r"\{([0-9A-Fa-f]{1,8})\}|([0-7][0-9A-Fa-f])", "u": r"([0-9A-Fa-f]{4})()"}.get(c)
+        form = {"x": r"\{([0-9A-Fa-f]{1,8})\}|([0-7][0-9A-Fa-f])", "u": r"([0-9A-Fa-f]{4})()"}.get(
+            c
+        )
         if form is None:
             return None
         found = re.compile(form).match(self.pattern, self.at)

@@ -214,7 +214,11 @@ class Metaspace:
 
     def __post_init__(self) -> None:
         one_of("Metaspace.prepend", self.prepend, ("first", "start", "always", "never"))
-        if not isinstance(self.mark, str) or len(self.mark) != 1 or "\ud800" <= self.mark <= "\udfff":
+        if (
+            not isinstance(self.mark, str)
+            or len(self.mark) != 1
+            or "\ud800" <= self.mark <= "\udfff"
+        ):
             raise ConfigError(f"Metaspace.mark is {self.mark!r}; expected one character")
         for option in ("only_missing", "suffix", "split", "escape"):
             flag(f"Metaspace.{option}", getattr(self, option))
@@ -263,9 +267,7 @@ def resolve_pretokenizer(value: PretokenizerLike) -> tuple[Pretokenizer, ...]:
             'pretokenizer is an empty list; for the whole text as one word say pretokenizer="none"'
         )
     if len(stages) > _MOST_STAGES:
-        raise ConfigError(
-            f"pretokenizer has {len(stages)} stages; expected {_MOST_STAGES} at most"
-        )
+        raise ConfigError(f"pretokenizer has {len(stages)} stages; expected {_MOST_STAGES} at most")
     return stages
 
 

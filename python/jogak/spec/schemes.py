@@ -6,6 +6,8 @@ of the two against the other on every character, in many surroundings.
 
 from __future__ import annotations
 
+from typing import Literal
+
 __all__ = ["SCHEMES", "named_scheme"]
 
 _CASED = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}%s]"
@@ -18,9 +20,7 @@ _SPACES = r"\s*[\r\n]+|\s+(?!\S)|\s+"
 def _by_case(ending: str, but: str = "") -> str:
     """Words of capitals, then small letters."""
     cased, small = _CASED % but, _SMALL % but
-    return (
-        f"{_CAPITALS}{cased}*{small}+{ending}|{_CAPITALS}{cased}+{small}*{ending}"
-    )
+    return f"{_CAPITALS}{cased}*{small}+{ending}|{_CAPITALS}{cased}+{small}*{ending}"
 
 
 _NO_HAN = r"&&[^\p{Han}]"
@@ -79,16 +79,25 @@ _NAMED: dict[str, str] = {
 }
 
 
-def named_scheme(pattern: str) -> str | None:
+#: Those that mean something else to Oniguruma: ``{1,3}+`` repeats, ``$`` is before a line end, too.
+_NOT_IN_ONIGURUMA = {pattern for pattern in _NAMED if "$" in pattern}
+
+
+def named_scheme(
+    pattern: str, engine: Literal["fancy-regex", "oniguruma"] = "oniguruma"
+) -> str | None:
     r"""The named pre-tokenizer that cuts every text as this pattern does, or None if none is known.
 
     Args:
-        pattern: an expression whose matches and gaps are words, as files hold it; for Oniguruma and for
-            fancy-regex it means the same.
+        pattern: an expression whose matches and gaps are words, as files hold it.
+        engine: which engine it is written for: HF tokenizers has ``"oniguruma"``, tiktoken
+            ``"fancy-regex"``.
 
     >>> named_scheme(r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+")
     'gpt2'
     >>> named_scheme(r"\s+") is None
     True
     """
+    if engine == "oniguruma" and pattern in _NOT_IN_ONIGURUMA:
+        return None
     return _NAMED.get(pattern)

@@ -128,6 +128,19 @@ impl Origins {
         (start, end)
     }
 
+    /// The origins of the bytes `from..to` alone. Those of a text that is its own origin are counted from
+    /// the byte that comes beside them.
+    pub(crate) fn part(&self, from: usize, to: usize) -> (Self, usize) {
+        match &self.spans {
+            None => (Self::same(to - from), from),
+            Some(spans) => {
+                let spans = spans[from..to].to_vec();
+                let len = spans.last().map_or(self.len, |span| span.1);
+                (Self { len, spans: Some(spans) }, 0)
+            }
+        }
+    }
+
     /// The origins of a text that was made from this text.
     pub(crate) fn then(self, next: Aligned) -> (String, Self) {
         let Aligned { text, mut spans } = next;

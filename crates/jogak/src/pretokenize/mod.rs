@@ -81,18 +81,32 @@ enum Stage {
     Tekken,
     Bert,
     Bert8,
-    Metaspace { escape: bool, suffix: bool },
-    Mark { mark: char, suffix: bool },
+    Metaspace {
+        escape: bool,
+        suffix: bool,
+    },
+    Mark {
+        mark: char,
+        suffix: bool,
+    },
     Punctuation,
     /// Punctuation of Unicode 8.0 or 16.0 with any [`Matches`].
-    Marks { matches: Matches, unicode_8: bool },
+    Marks {
+        matches: Matches,
+        unicode_8: bool,
+    },
     Digits,
     ThreeDigits,
     /// Numbers by groups of any size, by Unicode 17.0 or 16.0.
-    Numbers { group: usize, unicode_17: bool },
+    Numbers {
+        group: usize,
+        unicode_17: bool,
+    },
     Script,
     HfScripts,
-    Fixed { length: usize },
+    Fixed {
+        length: usize,
+    },
     Regex(Box<regex::Engine>),
 }
 
@@ -197,9 +211,7 @@ impl Stage {
             Scheme::Metaspace(spaces) if matches!(spaces.mark(), '▁' | ' ') => {
                 Stage::Metaspace { escape: spaces.mark() == '▁', suffix: spaces.suffix }
             }
-            Scheme::Metaspace(spaces) => {
-                Stage::Mark { mark: spaces.mark(), suffix: spaces.suffix }
-            }
+            Scheme::Metaspace(spaces) => Stage::Mark { mark: spaces.mark(), suffix: spaces.suffix },
             Scheme::Punctuation { matches: Matches::Isolated, unicode_8: false } => {
                 Stage::Punctuation
             }

@@ -1,0 +1,89 @@
+//! Texts, and what their special tokens are to be, as Python gives them.
+
+use std::sync::Arc;
+
+use jogak::added::{AddedToken, Chosen, Input, SpecialPolicy};
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
+use pyo3::types::PyString;
+
+use crate::errors::raise;
+
+/// Some special tokens are parsed, some are refused, the others are text: compiled.
+#[pyclass(frozen, name = "Chosen", module = "jogak._core")]
+pub(crate) struct PyChosen(pub(crate) Arc<Chosen>);
+
+/// Added tokens as Python gives them: text, id, and the flags special, `single_word`, `lstrip`, `rstrip`,
+/// normalized.
+pub(crate) type PlainToken = (String, u32, [bool; 5]);
+
+/// A token of plain data.
+pub(crate) fn added_token((text, id, flags): PlainToken) -> AddedToken {
+    let [special, single_word, lstrip, rstrip, normalized] = flags;
+    AddedToken { text, id, special, single_word, lstrip, rstrip, normalized }
+}
+
+/// `"text"`, `"parse"`, `"error"` or a choice.
+pub(crate) fn policy(special: &Bound<'_, PyAny>) -> PyResult<SpecialPolicy> {
+    if let Ok(chosen) = special.cast::<PyChosen>() {
+        return Ok(SpecialPolicy::Chosen(Arc::clone(&chosen.get().0)));
+    }
+    match special.extract::<String>().as_deref() {
+        Ok("text") => Ok(SpecialPolicy::Text),
+        Ok("parse") => Ok(SpecialPolicy::Parse),
+        Ok("error") => Ok(SpecialPolicy::Error),
+        _ => {
+            let found = special.repr()?;
+            let message = format!("special is {found}; expected 'text', 'parse' or 'error'");
+            Err(raise("ConfigError", message, &[]))
+        }
+    }
+}
+
+/// A text that is held while it is read, or several that were joined.
+pub(crate) enum Text {
+    One(PyBackedStr),
+    Joined(String, Vec<(usize, usize)>),
+}
+
+impl Text {
+    /// A `str`, or a list of `(str, trusted)`. `index` is its number in a batch.
+    pub(crate) fn new(text: &Bound<'_, PyAny>, index: Option<usize>) -> PyResult<Self> {
+        let held = |text: &Bound<'_, PyString>| {
+            PyBackedStr::try_from(text.clone()).map_err(|_| no_utf8(index))
+        };
+        if let Ok(text) = text.cast::<PyString>() {
+            return Ok(Self::One(held(text)?));
+        }
+        let (mut joined, mut trusted) = (String::new(), Vec::new());
+        for (part, is_trusted) in text.extract::<Vec<(Bound<'_, PyString>, bool)>>()? {
+            let start = joined.len();
+            joined.push_str(&held(&part)?);
+            if is_trusted {
+                trusted.push((start, joined.len()));
+            }
+        }
+        Ok(Self::Joined(joined, trusted))
+    }
+
+    pub(crate) fn input(&self) -> Input<'_> {
+        match self {
+            Self::One(text) => Input { text, trusted: None },
+            Self::Joined(text, trusted) => Input { text, trusted: Some(trusted) },
+        }
+    }
+}
+
+/// Texts of a batch.
+pub(crate) fn held(texts: Vec<Bound<'_, PyAny>>) -> PyResult<Vec<Text>> {
+    texts.iter().enumerate().map(|(index, text)| Text::new(text, Some(index))).collect()
+}
+
+pub(crate) fn no_utf8(index: Option<usize>) -> PyErr {
+    let which = index.map_or("the text".to_owned(), |index| format!("text {index}"));
+    let message = format!(
+        "{which} has a surrogate code point (U+D800 to U+DFFF), which is no character; take it out, \
+         or replace it with text.encode('utf-8', 'replace').decode()"
+    );
+    raise("EncodeError", message, &[])
+}

@@ -1,0 +1,449 @@
+//! Tokens that are found in texts before anything is cut: special ones, and added words.
+//!
+//! Rule: finds the same tokens as the added vocabulary of HF tokenizers 0.23.3, in linear time. There are
+//! two searches: one in the text as it comes, then one in what is left of it after normalization. In
+//! each, of tokens that overlap the one that begins first is found, and of those the longest:
+//!
+//! - What was found counts only if its rules allow it, but is passed over either way: no other token is
+//!   looked for inside it. So it is for a `single_word` token within a word, and for a special token
+//!   where special tokens are text.
+//! - White space that `rstrip` takes is looked at again: a token in it is found, and stands for the same
+//!   bytes. White space that `lstrip` would take is taken once only, and a token all of whose bytes
+//!   are taken already is left out. (HF panics where less than nothing would be left of one.)
+//! - A text in which some stretches are trusted: see [`Input`].
+
+use std::sync::Arc;
+
+use aho_corasick::{AhoCorasick, MatchKind};
+use fancy_regex::Regex;
+
+use crate::error::{Error, Result};
+use crate::normalize::{Buffers, Normalizer, Origins, Place};
+
+/// A token to be found, and the rules of finding it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AddedToken {
+    /// Its text, not normalized.
+    pub text: String,
+    /// Its id.
+    pub id: u32,
+    /// Found only where the policy says so.
+    pub special: bool,
+    /// Only where no word character (`\w`) stands before or behind it.
+    pub single_word: bool,
+    /// White space before it belongs to it.
+    pub lstrip: bool,
+    /// White space behind it belongs to it.
+    pub rstrip: bool,
+    /// Normalized, and looked for in normalized text.
+    pub normalized: bool,
+}
+
+/// What to do with text that looks like a special token.
+#[derive(Debug, Clone, Default)]
+pub enum SpecialPolicy {
+    /// It is text like any other.
+    #[default]
+    Text,
+    /// It becomes the special token.
+    Parse,
+    /// It is an error.
+    Error,
+    /// It depends on the token.
+    Chosen(Arc<Chosen>),
+}
+
+/// A choice of special tokens: some are parsed, some texts are errors, the other special tokens are text
+/// and are not looked for.
+#[derive(Debug)]
+pub struct Chosen {
+    taken: Added,
+    refused: Option<(AhoCorasick, Vec<String>)>,
+}
+
+/// A text, and which of its stretches may hold special tokens: as the policy says, if none are named.
+///
+/// Special tokens are looked for in each trusted stretch as if it were all there is, and what is found
+/// there stands, whatever is around it. The text between them is then read as one, borders or not, with
+/// special tokens as text, whatever the policy; only [`SpecialPolicy::Error`] refuses them there.
+#[derive(Debug, Clone, Copy)]
+pub struct Input<'a> {
+    /// The text.
+    pub text: &'a str,
+    /// Start and end of the trusted stretches, in order, on character borders.
+    pub trusted: Option<&'a [(usize, usize)]>,
+}
+
+impl<'a> From<&'a str> for Input<'a> {
+    fn from(text: &'a str) -> Self {
+        Self { text, trusted: None }
+    }
+}
+
+/// A stretch of a text in which tokens were looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part<'a> {
+    /// Ordinary text, where in the document it stands, and the byte where it starts.
+    Text(&'a str, Place, usize),
+    /// A token's id, and the bytes where it starts and ends.
+    Token(u32, usize, usize),
+}
+
+/// All tokens that are found in texts.
+#[derive(Debug, Clone)]
+pub struct Added {
+    tokens: Vec<AddedToken>,
+    /// `\w`, for the tokens that ask for it.
+    word: Option<Regex>,
+    plain: Search,
+    normalized: Search,
+}
+
+/// One of the two searches.
+#[derive(Debug, Clone, Default)]
+struct Search {
+    finder: Option<AhoCorasick>,
+    /// The token of each pattern.
+    tokens: Vec<u32>,
+    has_special: bool,
+    has_ordinary: bool,
+}
+
+impl Added {
+    /// A finder of `tokens`. Of those whose texts are equal, once normalized, the first is found.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`] if the texts are too many; as [`Normalizer::text`].
+    pub fn new(tokens: Vec<AddedToken>, normalizer: &Normalizer) -> Result<Self> {
+        let mut buffers = Buffers::default();
+        let normalized = |token: &AddedToken| -> Result<String> {
+            Ok(normalizer.text(&token.text, Place::WHOLE, &mut buffers)?.to_owned())
+        };
+        let word = if tokens.iter().any(|token| token.single_word) {
+            Some(Regex::new(r"\w").map_err(|error| Error::Pattern {
+                pattern: r"\w".to_owned(),
+                reason: error.to_string(),
+            })?)
+        } else {
+            None
+        };
+        Ok(Self {
+            plain: Search::new(&tokens, false, |token| Ok(token.text.clone()))?,
+            normalized: Search::new(&tokens, true, normalized)?,
+            word,
+            tokens,
+        })
+    }
+
+    /// The choice to parse the special tokens `taken`, by their texts, and to refuse texts that have one
+    /// of `refused`.
+    ///
+    /// # Errors
+    /// As [`Added::new`].
+    pub fn choose(
+        &self,
+        taken: &[String],
+        refused: Vec<String>,
+        normalizer: &Normalizer,
+    ) -> Result<Chosen> {
+        let taken: rustc_hash::FxHashSet<&str> = taken.iter().map(String::as_str).collect();
+        let kept = |token: &&AddedToken| !token.special || taken.contains(token.text.as_str());
+        let taken = Added::new(self.tokens.iter().filter(kept).cloned().collect(), normalizer)?;
+        let refused: Vec<String> = refused.into_iter().filter(|text| !text.is_empty()).collect();
+        let refused = if refused.is_empty() { None } else { Some((finder(&refused)?, refused)) };
+        Ok(Chosen { taken, refused })
+    }
+
+    /// The tokens in the text as it comes, and the stretches between them; empty ones are left out.
+    ///
+    /// # Errors
+    /// [`Error::SpecialInText`] where the policy refuses a token; what `part` returns.
+    pub fn for_each<'a>(
+        &self,
+        input: Input<'a>,
+        policy: &SpecialPolicy,
+        mut part: impl FnMut(Part<'a>) -> Result<()>,
+    ) -> Result<()> {
+        let Input { text, trusted } = input;
+        if let SpecialPolicy::Chosen(chosen) = policy {
+            if let Some((finder, texts)) = &chosen.refused
+                && let Some(found) = finder.find(text)
+            {
+                return Err(in_text(&texts[found.pattern().as_usize()], found.start()));
+            }
+            return chosen.taken.for_each(input, &SpecialPolicy::Parse, part);
+        }
+        if text.is_empty() {
+            return Ok(());
+        }
+        if self.plain.is_idle(policy, trusted.is_some()) {
+            return part(Part::Text(text, Place::WHOLE, 0));
+        }
+        self.run(&self.plain, text, trusted, Place::WHOLE, policy, &mut part)
+    }
+
+    /// Whether [`Added::for_each_normalized`] has anything to look for.
+    #[inline]
+    pub fn looks_twice(&self, policy: &SpecialPolicy, trusted: bool) -> bool {
+        match policy {
+            SpecialPolicy::Chosen(chosen) => {
+                chosen.taken.looks_twice(&SpecialPolicy::Parse, trusted)
+            }
+            _ => !self.normalized.is_idle(policy, trusted),
+        }
+    }
+
+    /// As [`Added::for_each`], in a stretch of normalized text that stands at `place`.
+    ///
+    /// # Errors
+    /// As [`Added::for_each`].
+    pub fn for_each_normalized<'a>(
+        &self,
+        input: Input<'a>,
+        place: Place,
+        policy: &SpecialPolicy,
+        mut part: impl FnMut(Part<'a>) -> Result<()>,
+    ) -> Result<()> {
+        let Input { text, trusted } = input;
+        if let SpecialPolicy::Chosen(chosen) = policy {
+            let taken = &chosen.taken;
+            return taken.for_each_normalized(input, place, &SpecialPolicy::Parse, part);
+        }
+        if text.is_empty() {
+            return Ok(());
+        }
+        self.run(&self.normalized, text, trusted, place, policy, &mut part)
+    }
+
+    fn run<'a>(
+        &self,
+        search: &Search,
+        text: &'a str,
+        trusted: Option<&[(usize, usize)]>,
+        place: Place,
+        policy: &SpecialPolicy,
+        part: &mut impl FnMut(Part<'a>) -> Result<()>,
+    ) -> Result<()> {
+        let Some(finder) = &search.finder else {
+            return part(Part::Text(text, place, 0));
+        };
+        let mut cutter =
+            Cutter { added: self, text, place, from: 0, blank: (0, 0), part: &mut *part };
+        let whole = (0, text.len());
+        let token = |found: &aho_corasick::Match| {
+            &self.tokens[search.tokens[found.pattern().as_usize()] as usize]
+        };
+        let Some(trusted) = trusted else {
+            for found in finder.find_iter(text) {
+                cutter.found(token(&found), found.start(), found.end(), whole, policy)?;
+            }
+            return cutter.finish();
+        };
+        let parse = &SpecialPolicy::Parse;
+        let mut gap = 0;
+        let between = |cutter: &mut Cutter<'a, '_, _>, from: usize, to: usize| -> Result<()> {
+            for found in finder.find_iter(aho_corasick::Input::new(text).span(from..to)) {
+                let (start, end) = (found.start(), found.end());
+                let token = token(&found);
+                // What was not found in a trusted stretch by itself is text there, and no attack.
+                let at = trusted.partition_point(|&(_, to)| to < end);
+                let harmless = trusted.get(at).is_some_and(|&(from, _)| from <= start);
+                let refused = !harmless && matches!(policy, SpecialPolicy::Error);
+                let policy = if refused { policy } else { &SpecialPolicy::Text };
+                cutter.found(token, start, end, whole, policy)?;
+            }
+            Ok(())
+        };
+        for &(from, to) in trusted {
+            for found in finder.find_iter(&text[from..to]) {
+                let token = token(&found);
+                let (start, end) = (from + found.start(), from + found.end());
+                if token.special && cutter.added.stands_alone(token, text, start, end, (from, to)) {
+                    between(&mut cutter, gap, start)?;
+                    cutter.found(token, start, end, (from, to), parse)?;
+                    gap = end;
+                }
+            }
+        }
+        between(&mut cutter, gap, text.len())?;
+        cutter.finish()
+    }
+
+    /// Whether the rule `single_word` of a token allows it at `start..end`; `bounds` are what it sees.
+    fn stands_alone(
+        &self,
+        token: &AddedToken,
+        text: &str,
+        start: usize,
+        end: usize,
+        bounds: (usize, usize),
+    ) -> bool {
+        let Some(word) = self.word.as_ref().filter(|_| token.single_word) else { return true };
+        let is_word = |c: char| word.is_match(c.encode_utf8(&mut [0; 4])).unwrap_or(false);
+        !text[bounds.0..start].chars().next_back().is_some_and(is_word)
+            && !text[end..bounds.1].chars().next().is_some_and(is_word)
+    }
+}
+
+/// Cuts a text at what is found.
+struct Cutter<'a, 'b, F> {
+    added: &'b Added,
+    text: &'a str,
+    place: Place,
+    /// Where the text begins that is not cut yet.
+    from: usize,
+    /// A run of white space that was looked at, up to its end.
+    blank: (usize, usize),
+    part: &'b mut F,
+}
+
+impl<'a, F: FnMut(Part<'a>) -> Result<()>> Cutter<'a, '_, F> {
+    fn found(
+        &mut self,
+        token: &AddedToken,
+        mut start: usize,
+        mut end: usize,
+        bounds: (usize, usize),
+        policy: &SpecialPolicy,
+    ) -> Result<()> {
+        if token.special && matches!(policy, SpecialPolicy::Text) {
+            return Ok(());
+        }
+        let text = self.text;
+        if !self.added.stands_alone(token, text, start, end, bounds) {
+            return Ok(());
+        }
+        if token.special && matches!(policy, SpecialPolicy::Error) {
+            return Err(in_text(&token.text, start));
+        }
+        if token.lstrip {
+            // What lies before `from` is taken already.
+            let free = self.from.max(bounds.0);
+            start = free + text.get(free..start).map_or(0, |before| before.trim_end().len());
+        }
+        if token.rstrip {
+            if !(self.blank.0 <= end && end <= self.blank.1) {
+                let behind = &text[end..];
+                self.blank = (end, text.len() - behind.trim_start().len());
+            }
+            end = end.max(self.blank.1.min(bounds.1));
+        }
+        if start >= end {
+            return Ok(());
+        }
+        self.text_until(start)?;
+        (self.part)(Part::Token(token.id, start, end))?;
+        self.from = end;
+        Ok(())
+    }
+
+    fn text_until(&mut self, end: usize) -> Result<()> {
+        if self.from >= end {
+            return Ok(());
+        }
+        let first = self.place.first && self.from == 0;
+        let last = self.place.last && end == self.text.len();
+        (self.part)(Part::Text(&self.text[self.from..end], Place { first, last }, self.from))
+    }
+
+    fn finish(mut self) -> Result<()> {
+        self.text_until(self.text.len())
+    }
+}
+
+impl Search {
+    fn new(
+        tokens: &[AddedToken],
+        normalized: bool,
+        mut text: impl FnMut(&AddedToken) -> Result<String>,
+    ) -> Result<Self> {
+        let mut search = Self::default();
+        let mut texts = Vec::new();
+        for (number, token) in tokens.iter().enumerate() {
+            if token.normalized != normalized {
+                continue;
+            }
+            let text = text(token)?;
+            if text.is_empty() {
+                continue; // Nothing is left of it, and nothing is found nowhere.
+            }
+            texts.push((text, number as u32));
+            search.has_special |= token.special;
+            search.has_ordinary |= !token.special;
+        }
+        // In order, since neighbours then are neighbours in memory: many are made twice as fast. Of
+        // equal texts the first token stays the first.
+        texts.sort();
+        let (texts, numbers): (Vec<String>, Vec<u32>) = texts.into_iter().unzip();
+        search.tokens = numbers;
+        if !texts.is_empty() {
+            search.finder = Some(finder(&texts)?);
+        }
+        Ok(search)
+    }
+
+    /// Whether nothing can be found: then the search costs nothing.
+    #[inline]
+    fn is_idle(&self, policy: &SpecialPolicy, trusted: bool) -> bool {
+        let special = trusted || !matches!(policy, SpecialPolicy::Text);
+        !(self.has_ordinary || (self.has_special && special))
+    }
+}
+
+/// Finds texts, leftmost first, and of those the longest. (By itself it takes a table of all
+/// transitions for a few texts, and small states for many.)
+fn finder(texts: &[String]) -> Result<AhoCorasick> {
+    let mut builder = AhoCorasick::builder();
+    builder.match_kind(MatchKind::LeftmostLongest).build(texts).map_err(|_| Error::TooLarge {
+        what: "the finder of added tokens",
+        size: texts.len() as u64,
+        limit: i32::MAX as u64,
+    })
+}
+
+fn in_text(token: &str, at: usize) -> Error {
+    Error::SpecialInText { token: token.to_owned(), at }
+}
+
+/// The stretches of a normalized text that came from trusted stretches of the original alone.
+///
+/// `text` is the normalized form of the `len` bytes from `base` on. What was put in at the border of a
+/// trusted stretch belongs to it only where the original ends there too, and a character that came of
+/// both sides of a border belongs to nobody.
+pub fn trusted_images(
+    trusted: &[(usize, usize)],
+    text: &str,
+    origins: &Origins,
+    base: usize,
+    len: usize,
+) -> Vec<(usize, usize)> {
+    let end_of_all = base + len;
+    let mut stretches = trusted
+        .iter()
+        .map(|&(from, to)| (from.max(base), to.min(end_of_all)))
+        .filter(|(from, to)| from < to);
+    let mut images: Vec<(usize, usize)> = Vec::new();
+    let Some(mut stretch) = stretches.next() else { return images };
+    let mut goes_on = false;
+    for (at, c) in text.char_indices() {
+        let (start, end) = origins.span(at, at + c.len_utf8());
+        let (start, end) = (base + start, base + end);
+        while stretch.1 <= start
+            && let Some(next) = stretches.next()
+        {
+            (stretch, goes_on) = (next, false);
+        }
+        let (from, to) = stretch;
+        let touches = (from < start || from == base) && (start < to || to == end_of_all);
+        if from <= start && end <= to && (start < end || touches) {
+            match images.last_mut().filter(|_| goes_on) {
+                Some(last) => last.1 = at + c.len_utf8(),
+                None => images.push((at, at + c.len_utf8())),
+            }
+            goes_on = true;
+        } else {
+            goes_on = false;
+        }
+    }
+    images
+}
