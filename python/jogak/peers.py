@@ -114,6 +114,7 @@ def to_transformers(spec: Spec, extras: Mapping[str, Any]) -> Any:
     from tokenizers import Tokenizer as TheirTokenizer
     from transformers import PreTrainedTokenizerFast
 
+    make: Any = PreTrainedTokenizerFast
     config = extras.get("tokenizer_config", {})
     told = {
         name: config[name]
@@ -122,7 +123,7 @@ def to_transformers(spec: Spec, extras: Mapping[str, Any]) -> Any:
     }
     if "chat_template" in extras:
         told["chat_template"] = extras["chat_template"]
-    return PreTrainedTokenizerFast(
+    return make(
         tokenizer_object=TheirTokenizer.from_str(hf_json.dumps(spec).decode("utf-8")),
         clean_up_tokenization_spaces=False,
         **model_folder.roles(spec, extras),

@@ -88,8 +88,9 @@ def _pattern(rng: random.Random) -> dict[str, str]:
     if _flag(rng):
         return {"String": rng.choice([" ", "a", ".", "▁", "aa", "e\u0301", "\n", "", "ab"])}
     expressions = (
-        r"\s+", r"\d", r"[ab]+", r"\p{L}+", r" ?\w+", r"a|b", r"\s+(?!\S)|\s+", r"(?i:AB)|c", r"\b", "",
-        r"[^\s\p{L}\p{N}]+", r"\p{N}{1,3}", r"\s*[\r\n]+", r"^a", r"b$", r"(?=[a-c])", r"\p{P}", r"[^a-z]",
+        r"\s+", r"\d", r"[ab]+", r"\p{L}+", r" ?\w+", r"a|b", r"\s+(?!\S)|\s+", r"(?i:AB)|c", r"\b",
+        "", r"[^\s\p{L}\p{N}]+", r"\p{N}{1,3}", r"\s*[\r\n]+", r"^a", r"b$", r"(?=[a-c])", r"\p{P}",
+        r"[^a-z]",
     )  # fmt: skip
     return {"Regex": rng.choice(expressions)}
 
@@ -335,8 +336,10 @@ def _wordpiece(rng: random.Random) -> dict[str, Any]:
 def _unigram(rng: random.Random) -> dict[str, Any]:
     characters = _characters(rng, byte_level=False)
     pieces = ["<unk>", *characters]
-    for _ in range(rng.randrange(0, 30)):
-        pieces.append("".join(rng.choices([*characters, "▁"], k=rng.randrange(2, 5))))
+    pieces += [
+        "".join(rng.choices([*characters, "▁"], k=rng.randrange(2, 5)))
+        for _ in range(rng.randrange(0, 30))
+    ]
     fallback = rng.random() < 0.25
     if fallback:
         pieces += [f"<0x{byte:02X}>" for byte in range(256)]

@@ -134,10 +134,9 @@ def test_endless_sequences(section: str) -> None:
     name = {"post_processor": "processors", "pre_tokenizer": "pretokenizers"}.get(section)
     name = name or f"{section}s"
     for depth in (30, 200, 100_000):
-        start = '{"type":"Sequence","%s":[' % name
-        data = '{"%s":%s,"model":%s}' % (
-            section, start * depth + "]}" * depth, json.dumps(whole()["model"]),
-        )  # fmt: skip
+        start = f'{{"type":"Sequence","{name}":['
+        nested = start * depth + "]}" * depth
+        data = f'{{"{section}":{nested},"model":{json.dumps(whole()["model"])}}}'
         assert accepted(data.encode()) == (depth == 30)
 
 

@@ -213,7 +213,7 @@ def test_truncation_and_padding() -> None:
 
 def read_model(**fields: Any) -> Any:
     draft = models.read(Node(fields, "model"))
-    return draft.build(tuple(sorted(draft.ids, key=lambda text: draft.ids[text])), False)
+    return draft.build(tuple(sorted(draft.ids, key=lambda text: draft.ids[text])))
 
 
 def test_models_of_old_files_are_told_by_their_fields() -> None:
@@ -249,11 +249,12 @@ def test_broken_merges_are_named(merges: Any, message: str) -> None:
         read_model(type="BPE", vocab={"a": 0, "b": 1, "ab": 2}, merges=merges)
 
 
-def test_a_right_part_without_the_prefix_is_refused_by_name() -> None:
-    vocab = {"a": 0, "b": 1, "ab": 2, "##b": 3}
+def test_a_prefix_is_so_many_bytes_of_a_right_part() -> None:
+    vocab = {"a": 0, "b": 1, "ab": 2, "##b": 3, "xyb": 4}
     options = {"type": "BPE", "vocab": vocab, "continuing_subword_prefix": "##"}
-    assert read_model(**options, merges=[["a", "##b"]]).marker == Marker("continuation")
-    with pytest.raises(UnsupportedFeature, match=r"model\.merges\[0\]"):
+    model = read_model(**options, merges=[["a", "##b"], ["a", "xyb"]])
+    assert (model.marker, model.merges) == (Marker("continuation"), ((0, 3), (0, 4)))
+    with pytest.raises(FormatError, match=r"model\.merges\[0\] .* 2 bytes"):
         read_model(**options, merges=[["a", "b"]])
 
 

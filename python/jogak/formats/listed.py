@@ -1,9 +1,10 @@
 """BPE without a list of merges, as BPE with one: for formats that need a list.
 
-Two neighbours become a piece at the moment when the cutting of that piece's own text, by itself, is down to
-two symbols: what happens inside a span does not depend on what stands around it, as long as nothing grows
-across its border. So every piece is made of one pair only, and a list of pairs, best first, does what ranks
-or scores do; unless two pieces have equal scores, of which the leftmost goes first, and no list says that.
+Two neighbours become a piece at the moment when the cutting of that piece's own text, by itself, is
+down to two symbols: what happens inside a span does not depend on what stands around it, as long as
+nothing grows across its border. So every piece is made of one pair only, and a list of pairs, best
+first, does what ranks or scores do; unless two pieces have equal scores, of which the leftmost goes
+first, and no list says that.
 """
 
 from __future__ import annotations

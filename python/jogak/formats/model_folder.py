@@ -191,10 +191,13 @@ def roles(spec: Spec, extras: Mapping[str, Any]) -> dict[str, str]:
 #: Fields of a tokenizer_config.json that are about how the tokenizer came there, or that could
 #: make transformers build another one.
 _NOT_CARRIED = frozenset(
-    (*ROLES, "tokenizer_class", "auto_map", "name_or_path", "added_tokens_decoder", "vocab_file")
-    + ("tokenizer_file", "merges_file", "additional_special_tokens", "extra_special_tokens")
-    + ("add_bos_token", "add_eos_token", "backend", "special_tokens_map_file", "legacy")
-    + ("use_default_system_prompt", "sp_model_kwargs", "from_slow", "is_local", "processor_class")
+    [
+        *(*ROLES, "tokenizer_class", "auto_map", "name_or_path", "added_tokens_decoder"),
+        *("vocab_file", "tokenizer_file", "merges_file", "additional_special_tokens", "backend"),
+        *("extra_special_tokens", "add_bos_token", "add_eos_token", "special_tokens_map_file"),
+        *("legacy", "use_default_system_prompt", "sp_model_kwargs", "from_slow", "is_local"),
+        "processor_class",
+    ]
 )
 
 

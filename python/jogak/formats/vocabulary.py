@@ -27,6 +27,8 @@ def pieces_by_id(ids: Mapping[str, int]) -> tuple[str | None, ...]:
     ('a', None, 'b')
     """
     size = max(ids.values(), default=-1) + 1
+    if [*ids.values()] == [*range(size)]:  # as most files have it
+        return tuple(ids)
     if size - len(ids) > MOST_HOLES:
         raise ValueError(
             f"the highest id is {size - 1} for {len(ids)} pieces; "

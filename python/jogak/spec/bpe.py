@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 from jogak.errors import ConfigError
@@ -263,7 +264,10 @@ class BPEModel:
             )
         self._check_later_options()
         size = len(self.pieces)
-        for rank, (left, right) in enumerate(self.merges or ()):
+        parts = [*chain.from_iterable(self.merges or ())]
+        # One pass in C for the usual case; the slow look is only for the message.
+        fine = not parts or (min(parts) >= 0 and max(parts) < size)
+        for rank, (left, right) in enumerate(() if fine else self.merges or ()):
             if not (0 <= left < size and 0 <= right < size):
                 raise ConfigError(
                     f"merge {rank} joins ids {left} and {right}; expected ids below {size}"

@@ -29,8 +29,15 @@ from jogak.errors import UnsupportedFeature
 from jogak.formats.checked import Node, parse
 from jogak.formats.family import Format, Loaded, Peek
 from jogak.formats.files import PathLike, read_bytes
-from jogak.formats.hf_json import added, decoders, inputs, models, normalizers, pretokenizers
-from jogak.formats.hf_json import processors
+from jogak.formats.hf_json import (
+    added,
+    decoders,
+    inputs,
+    models,
+    normalizers,
+    pretokenizers,
+    processors,
+)
 from jogak.formats.hf_json.serde import option
 from jogak.formats.hf_json.writing import dumps, write
 from jogak.formats.serde_numbers import serde_float
@@ -66,15 +73,14 @@ def loads(data: bytes, name: str | None = None) -> Spec:
     version = root.field("version").value if "version" in _object(root) else "1.0"
     if version != "1.0":
         raise root.field("version").expected('"1.0"')
-    model = root.field("model")
-    draft = models.read(model)
+    words = pretokenizers.read(option(root, "pre_tokenizer"))
+    draft = models.read(root.field("model"), words.as_bytes)
     tokens = added.read(_present(root, "added_tokens"), draft.ids, draft.size, draft.can_make)
     try:
         pieces = pieces_by_id({**draft.ids, **tokens.ids})
     except ValueError as error:
         # The library keeps one of two texts, whichever comes last in its table.
         raise UnsupportedFeature(f"{name or 'the file'}: {error}") from None
-    words = pretokenizers.read(option(root, "pre_tokenizer"))
     normalizer = normalizers.read(option(root, "normalizer"))
     decoder = decoders.read(option(root, "decoder"))
     template = processors.read(option(root, "post_processor"))
@@ -82,7 +88,7 @@ def loads(data: bytes, name: str | None = None) -> Spec:
     padding = inputs.read_padding(option(root, "padding"))
     with root.blamed():
         return Spec(
-            model=draft.build(pieces, words.as_bytes),
+            model=draft.build(pieces),
             normalizer=normalizer,
             pretokenizer=words.stages,
             special_tokens=tokens.special,

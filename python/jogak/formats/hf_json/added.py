@@ -1,8 +1,8 @@
 """The ``added_tokens`` section of a ``tokenizer.json``, and which id each of them really gets.
 
-The library does not go by the ids that are written there. It adds the tokens anew, in their order, to what
-the model has: one whose text is a piece of the model has that piece's id, any other gets the next id behind
-the model's pieces, of which it counts the texts (not the largest id).
+The library does not go by the ids that are written there. It adds the tokens anew, in their order, to
+what the model has: one whose text is a piece of the model has that piece's id, any other gets the next
+id behind the model's pieces, of which it counts the texts (not the largest id).
 """
 
 from __future__ import annotations
@@ -81,7 +81,8 @@ def read(
     for text, options in flags.items():
         in_model = text in vocabulary and can_make(text)
         if text not in special or in_model or any(options):
-            tokens.append(AddedToken(text, *options, in_model=in_model))
+            flags_of = dict(zip(_FLAGS, options, strict=True))
+            tokens.append(AddedToken(text, **flags_of, in_model=in_model))
     return Added(ids, {text: id_ for text, id_ in ids.items() if text in special}, tuple(tokens))
 
 

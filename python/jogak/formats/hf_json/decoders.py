@@ -15,7 +15,7 @@ from typing import Any
 
 from jogak.formats.checked import Node
 from jogak.formats.hf_json.patterns import pattern_from, pattern_to
-from jogak.formats.hf_json.serde import character, flag_or, kind_of, option, sequence, unsupported
+from jogak.formats.hf_json.serde import character, flag_or, kind_of, option, sequence
 from jogak.spec import (
     DecodeByteFallback,
     DecodeByteLevel,

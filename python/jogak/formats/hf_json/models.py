@@ -42,18 +42,22 @@ class Draft:
     Args:
         ids: text -> id of the model's own pieces.
         size: how many the library counts.
-        build: the pieces of all ids, and whether words come as bytes -> the model.
+        build: the pieces of all ids -> the model.
         can_make: whether the model could make a piece of its own of some text, beyond being told to.
     """
 
     ids: Mapping[str, int]
     size: int
-    build: Callable[[tuple[str | None, ...], bool], Model]
+    build: Callable[[tuple[str | None, ...]], Model]
     can_make: Callable[[str], bool]
 
 
-def read(node: Node) -> Draft:
+def read(node: Node, as_bytes: bool = False) -> Draft:
     """The model of a file.
+
+    Args:
+        node: the section.
+        as_bytes: whether the bytes of words are drawn before the model sees them.
 
     Raises:
         FormatError: a model that the library does not know, or a field that it refuses.
@@ -62,7 +66,7 @@ def read(node: Node) -> Draft:
     kind = kind_of(node, _KINDS, _BY_FIELDS)
     return {"BPE": _bpe, "WordPiece": _wordpiece, "WordLevel": _wordlevel, "Unigram": _unigram}[
         kind
-    ](node)
+    ](node, as_bytes)
 
 
 def _vocabulary(node: Node) -> dict[str, int]:
@@ -95,7 +99,7 @@ def _flag(node: Node, name: str) -> bool:
 # --- BPE ----------------------------------------------------------------------------------------
 
 
-def _bpe(node: Node) -> Draft:
+def _bpe(node: Node, as_bytes: bool) -> Draft:
     ids = _vocabulary(node.field("vocab"))
     dropout = 0.0
     found = option(node, "dropout")
@@ -114,12 +118,14 @@ def _bpe(node: Node) -> Draft:
         _flag(node, name) for name in ("fuse_unk", "byte_fallback", "ignore_merges")
     )
     merges, products = _merges(node.field("merges"), ids, len(prefix.encode()))
-    # Among all bytes nothing is unknown.
-    can_be_bytes = marker.kind == "none" and bytelevel.has_all_bytes(ids)
+    over_bytes = as_bytes and marker.kind == "none" and bytelevel.has_all_bytes(ids)
+    if over_bytes:
+        # Among all bytes nothing is unknown.
+        unknown, fuse_unknown, byte_fallback = None, False, False
 
-    def build(pieces: tuple[str | None, ...], as_bytes: bool) -> Model:
+    def build(pieces: tuple[str | None, ...]) -> Model:
         options: dict[str, Any] = {"alphabet": "bytes", "marker": Marker("byte-level")}
-        if not (as_bytes and can_be_bytes):
+        if not over_bytes:
             options = {
                 "marker": marker,
                 "unknown": unknown if unknown in ids else None,
@@ -138,8 +144,12 @@ def _bpe(node: Node) -> Draft:
             **options,
         )
 
+    made: set[str] = set()
+
     def can_make(text: str) -> bool:
-        if ignore_merges or text == unknown or text in products or byte_fallback:
+        if not made:
+            made.update(products)
+        if ignore_merges or text == unknown or text in made or byte_fallback:
             return True
         return len(text.removeprefix(prefix).removesuffix(suffix)) <= 1 or len(text) == 1
 
@@ -156,7 +166,7 @@ def _affix(node: Node, name: str) -> str:
 
 def _merges(
     node: Node, ids: Mapping[str, int], prefix: int
-) -> tuple[tuple[tuple[int, int], ...], set[str]]:
+) -> tuple[tuple[tuple[int, int], ...], list[str]]:
     """Pairs of ids, best first, and the texts that they make.
 
     Of the right parts, ``prefix`` bytes are left out, whichever they are.
@@ -185,13 +195,14 @@ def _merges(
             texts = [*map(add, left, right)]
     except (KeyError, TypeError, ValueError):
         raise _merge_fault(node, ids, prefix) from None
-    products = set(texts)
-    if not products <= ids.keys():
+    made = [*map(ids.get, texts)]
+    if None in made:
         raise _merge_fault(node, ids, prefix)
-    if len(set(pairs)) != len(pairs):
+    # Merges that are equal make the same piece; numbers are compared faster than pairs.
+    if len(set(made)) != len(made):
         # Of a pair that stands twice the library knows the last rank.
         pairs = [*dict.fromkeys(reversed(pairs))][::-1]
-    return tuple(pairs), products
+    return tuple(pairs), texts
 
 
 def _continued(prefix: int, left: str, right: str) -> str:
@@ -230,7 +241,7 @@ def _merge_fault(node: Node, ids: Mapping[str, int], prefix: int) -> Exception:
 # --- WordPiece, WordLevel -----------------------------------------------------------------------
 
 
-def _wordpiece(node: Node) -> Draft:
+def _wordpiece(node: Node, as_bytes: bool) -> Draft:
     ids = _vocabulary(node.field("vocab"))
     unknown = node.field("unk_token").text()
     prefix = node.field("continuing_subword_prefix").text()
@@ -241,7 +252,7 @@ def _wordpiece(node: Node) -> Draft:
     longest = node.field("max_input_chars_per_word").integer(0, 2**64 - 1)
     marker = Marker("continuation", prefix) if prefix else Marker()
 
-    def build(pieces: tuple[str | None, ...], as_bytes: bool) -> Model:
+    def build(pieces: tuple[str | None, ...]) -> Model:
         return WordPieceModel(
             pieces=pieces,
             marker=marker,
@@ -254,11 +265,11 @@ def _wordpiece(node: Node) -> Draft:
     return Draft(ids, len(ids), build, lambda text: True)
 
 
-def _wordlevel(node: Node) -> Draft:
+def _wordlevel(node: Node, as_bytes: bool) -> Draft:
     ids = _vocabulary(node.field("vocab"))
     unknown = node.field("unk_token").text()
 
-    def build(pieces: tuple[str | None, ...], as_bytes: bool) -> Model:
+    def build(pieces: tuple[str | None, ...]) -> Model:
         return WordLevelModel(
             pieces=pieces, unknown=unknown if unknown in ids else None, drawn=as_bytes
         )
@@ -269,7 +280,7 @@ def _wordlevel(node: Node) -> Draft:
 # --- Unigram ------------------------------------------------------------------------------------
 
 
-def _unigram(node: Node) -> Draft:
+def _unigram(node: Node, as_bytes: bool) -> Draft:
     texts, scores = _scored(node.field("vocab"))
     unknown_id = option(node, "unk_id")
     unknown = None
@@ -286,7 +297,7 @@ def _unigram(node: Node) -> Draft:
                     f"so is piece {first[text]}; every text can have one id only",
                 )
 
-    def build(pieces: tuple[str | None, ...], as_bytes: bool) -> Model:
+    def build(pieces: tuple[str | None, ...]) -> Model:
         return UnigramModel(
             pieces=pieces,
             # Pieces that are not the model's get a score that changes nothing.

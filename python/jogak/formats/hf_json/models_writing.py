@@ -1,8 +1,8 @@
 """A model as the ``model`` section of a ``tokenizer.json``.
 
-**Which pieces are in its vocabulary.** The library gives tokens that are not in it the ids behind it, in
-their order. So special and added tokens that the model never makes are left out where they have these very
-ids, and stand in the vocabulary where they have any other.
+**Which pieces are in its vocabulary.** The library gives tokens that are not in it the ids behind it,
+in their order. So special and added tokens that the model never makes are left out where they have
+these very ids, and stand in the vocabulary where they have any other.
 """
 
 from __future__ import annotations

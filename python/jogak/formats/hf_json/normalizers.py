@@ -10,7 +10,7 @@ from typing import Any, Literal, cast
 from jogak.errors import UnsupportedFeature
 from jogak.formats.checked import Node
 from jogak.formats.hf_json.patterns import pattern_from, pattern_to
-from jogak.formats.hf_json.serde import kind_of, option, sequence
+from jogak.formats.hf_json.serde import kind_of, option, sequence, unsupported
 from jogak.spec import (
     BertNormalizer,
     Charsmap,
@@ -92,8 +92,10 @@ def _stage(node: Node, kind: str) -> list[Normalizer]:
         return [DrawBytes()]
     if kind == "Precompiled":
         return [_precompiled(node.field("precompiled_charsmap"))]
-    text = node.field("prepend").text()
-    return [Prepend(text)] if text else []
+    text = node.field("prepend")
+    if not text.text():
+        raise unsupported(text, "behind an empty text the library loses the places of characters")
+    return [Prepend(text.value)]
 
 
 def _precompiled(node: Node) -> Charsmap:

@@ -112,6 +112,6 @@ def pattern_to(pattern: str, regex: bool, name: str) -> dict[str, str]:
         except UnsupportedFeature:
             continue
     raise UnsupportedFeature(
-        f"{name}: the regular expression {pattern!r} may match other texts in Oniguruma, which reads the "
-        "tokenizer.json; save it as the native format"
+        f"{name}: the regular expression {pattern!r} may match other texts in Oniguruma, which "
+        "reads the tokenizer.json; save it as the native format"
     )

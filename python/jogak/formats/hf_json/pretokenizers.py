@@ -1,7 +1,7 @@
 """The ``pre_tokenizer`` section of a ``tokenizer.json``: how text is cut into words.
 
-``ByteLevel`` does three things: a space in front, GPT-2's words, and bytes drawn as characters. The third
-is the model's business here, where it is the last thing that happens.
+``ByteLevel`` does three things: a space in front, GPT-2's words, and bytes drawn as characters. The
+third is the model's business here, where it is the last thing that happens.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def _stage(kind: str, node: Node, as_bytes: bool) -> list[Pretokenizer]:
         return [FixedLength(min(length, 2**31 - 1))]
     if kind == "Metaspace":
         replacement, prepend, split = metaspace_options(node)
-        scheme = "start" if prepend == "first" else prepend
+        scheme: Any = "start" if prepend == "first" else prepend
         return [Metaspace(prepend=scheme, only_missing=True, split=split, mark=replacement)]
     return _split(node)
 
@@ -174,24 +174,13 @@ def write(words: Words, name: str) -> dict[str, Any] | None:
 def _written(stage: Pretokenizer, name: str) -> dict[str, Any]:
     if isinstance(stage, Named) and stage.name in _KIND_OF:
         return {"type": _KIND_OF[stage.name]}
-    if isinstance(stage, Named):
-        pattern = pattern_of(stage.name)
-        if pattern is not None:
-            split = {"pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False}
-            return {"type": "Split", **split}
-    if isinstance(stage, Split) and stage.matches != "only":
-        behavior = _BEHAVIOR_OF[stage.matches]
-        pattern = pattern_to(stage.pattern, stage.regex, name)
-        return {"type": "Split", "pattern": pattern, "behavior": behavior, "invert": stage.invert}
+    if isinstance(stage, Named) and (expression := pattern_of(stage.name)) is not None:
+        return _split_of({"Regex": expression}, "Isolated", False)
     if isinstance(stage, Split):
-        # Only the matches: the gaps are dropped.
         pattern = pattern_to(stage.pattern, stage.regex, name)
-        return {
-            "type": "Split",
-            "pattern": pattern,
-            "behavior": "Removed",
-            "invert": not stage.invert,
-        }
+        if stage.matches == "only":  # the gaps are dropped
+            return _split_of(pattern, "Removed", not stage.invert)
+        return _split_of(pattern, _BEHAVIOR_OF[stage.matches], stage.invert)
     if isinstance(stage, Punctuation) and stage.version == "8.0":
         return {"type": "Punctuation", "behavior": _BEHAVIOR_OF[stage.matches]}
     if isinstance(stage, Digits) and stage.version == "17.0" and stage.group != 3:
@@ -210,3 +199,7 @@ def _written(stage: Pretokenizer, name: str) -> dict[str, Any]:
     raise UnsupportedFeature(
         f"{name}: a tokenizer.json cannot say the pre-tokenizer {stage!r}; save it as the native format"
     )
+
+
+def _split_of(pattern: dict[str, str], behavior: str, invert: bool) -> dict[str, Any]:
+    return {"type": "Split", "pattern": pattern, "behavior": behavior, "invert": invert}

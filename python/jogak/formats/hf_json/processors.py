@@ -1,8 +1,8 @@
 """The ``post_processor`` section of a ``tokenizer.json``: what stands around texts.
 
 A processor takes a list of inputs (one text, or two) and gives a list: BERT's and RoBERTa's put ids
-around each, a template makes a new list, one input for each of its parts. So a sequence of them is worked
-out here on inputs of which only the form is known. The end of it is one `Template`, if
+around each, a template makes a new list, one input for each of its parts. So a sequence of them is
+worked out here on inputs of which only the form is known. The end of it is one `Template`, if
 
 - it is a template at all: a template that gets more than two inputs has no answer,
 - leaving out the special tokens leaves out just these,
@@ -51,10 +51,11 @@ class _Around:
         if not special:
             return inputs
         sep = TemplatePart((self.sep,))
-        first = [(TemplatePart((self.cls,)), *parts, sep) for parts in inputs[:1]]
-        if self.roberta:
-            return first + [(sep, *parts, sep) for parts in inputs[1:]]
-        return first + [(*parts, TemplatePart((self.sep,), 1)) for parts in inputs[1:]]
+        result: list[_Input] = [(TemplatePart((self.cls,)), *parts, sep) for parts in inputs[:1]]
+        for parts in inputs[1:]:
+            behind = (sep, *parts, sep) if self.roberta else (*parts, TemplatePart((self.sep,), 1))
+            result.append(behind)
+        return result
 
 
 @dataclasses.dataclass(frozen=True)
@@ -109,7 +110,8 @@ def read(node: Node | None) -> Template:
 
 def _composed(processors: Sequence[_Processor], texts: int, node: Node) -> _Input:
     def run(special: bool) -> _Input:
-        inputs: list[_Input] = [(TemplatePart("A"),), (TemplatePart("B", 1),)][:texts]
+        both: list[_Input] = [(TemplatePart("A"),), (TemplatePart("B", 1),)]
+        inputs = both[:texts]
         for processor in processors:
             inputs = processor.apply(inputs, special)
         return tuple(part for parts in inputs for part in parts)

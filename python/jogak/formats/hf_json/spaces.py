@@ -1,7 +1,7 @@
 """SentencePiece's spaces, which Hugging Face's library does not have, as stages that it has.
 
-It prepends a ``▁`` only where the text does not begin with one; SentencePiece always. So the ``▁`` are written
-by normalizers, and `Metaspace` is left to cut words:
+It prepends a ``▁`` only where the text does not begin with one; SentencePiece always. So the ``▁`` are
+written by normalizers, and `Metaspace` is left to cut words:
 
     CollapseSpaces()            Replace of runs of spaces, and of those at the ends
     Metaspace("first")          Prepend("▁"), Replace(" ", "▁"), Metaspace("never")
@@ -44,8 +44,8 @@ def spaces_written(spec: Spec, name: str) -> Spec:
     elif isinstance(first, Metaspace) and not (first.only_missing or first.prepend == "never"):
         if first.suffix or not first.escape:
             raise UnsupportedFeature(
-                f"{name}: a tokenizer.json cannot say the pre-tokenizer {first!r}; save it as the native "
-                "format"
+                f"{name}: a tokenizer.json cannot say the pre-tokenizer {first!r}; save it as the "
+                "native format"
             )
         normalizer += (Prepend(first.mark), Replace(" ", first.mark))
         cut = Metaspace(prepend="never", only_missing=True, mark=first.mark)

@@ -1,9 +1,9 @@
 """A border of words that is a symbol of its own, which Hugging Face's library does not have.
 
-Sennrich's words are ``l o w </w>`` before anything merges. The library starts with characters of the text,
-``l o w``, and can glue a suffix to the last one only. So a normalizer writes one character, which no piece
-has, behind every word, and stands for ``</w>`` in the pieces: ``low␣``. Should a text have that very
-character, it becomes another one that no piece has.
+Sennrich's words are ``l o w </w>`` before anything merges. The library starts with characters of the
+text, ``l o w``, and can glue a suffix to the last one only. So a normalizer writes one character, which
+no piece has, behind every word, and stands for ``</w>`` in the pieces: ``low␣``. Should a text have
+that very character, it becomes another one that no piece has.
 """
 
 from __future__ import annotations
