@@ -36,6 +36,7 @@ from jogak.formats import protobuf
 from jogak.formats.checked import fault, shown
 from jogak.formats.family import Format, Loaded, Peek, Probe
 from jogak.formats.files import PathLike, read_bytes, write_atomically
+from jogak.formats.sentencepiece_back import back_fields, way_back
 from jogak.formats.sentencepiece_front import front_of, normalizer_fields
 from jogak.formats.sentencepiece_model import (
     ModelFile,
@@ -44,7 +45,7 @@ from jogak.formats.sentencepiece_model import (
     Scalar,
     parse,
 )
-from jogak.formats.vocabulary import refuse_options
+from jogak.formats.vocabulary import refuse_options, refuse_parts
 from jogak.spec import BPEModel, ScoredBPEModel, Spec, UnigramModel
 from jogak.training import Log
 
@@ -106,10 +107,6 @@ def _check_known(file: ModelFile, name: str) -> None:
     for cannot, what in (
         (bool(file.unknown_fields), "fields of the model that are not known"),
         (bool(file.normalizer.unknown_fields), "fields of normalizer_spec that are not known"),
-        (
-            file.denormalizer is not None and bool(file.denormalizer.precompiled_charsmap),
-            "a denormalizer (denormalizer_spec), which rewrites decoded text",
-        ),
     ):
         if cannot:
             raise UnsupportedFeature(
@@ -172,7 +169,13 @@ def _spec(file: ModelFile, name: str) -> Spec:
             fuse_unknown=True,
         )
     control = {texts[id_]: id_ for id_ in by_type[PieceType.CONTROL]}
-    return Spec(model=model, normalizer=normalizer, pretokenizer=spaces, special_tokens=control)
+    return Spec(
+        model=model,
+        normalizer=normalizer,
+        pretokenizer=spaces,
+        special_tokens=control,
+        decoder=(way_back(file, name),),
+    )
 
 
 def _by_type(file: ModelFile, name: str) -> dict[PieceType, list[int]]:
@@ -302,7 +305,8 @@ def to_model(spec: Spec, probes: Iterable[Probe] = (), name: str = "the model") 
         trainer[f"{role}_id"] = spec.special_tokens.get(text, -1)
     kept = tuple(pieces[id_].text for id_ in model.user_defined)
     normalizer, more = normalizer_fields(spec, kept, name)
-    trainer.update(more)
+    denormalizer, back = back_fields(spec, normalizer, name)
+    trainer.update(more | back)
     unknown = None if model.unknown is None else ids[model.unknown]
     samples = tuple(
         (probe.text, " ".join(pieces[id_].text for id_ in probe.ids))
@@ -310,7 +314,11 @@ def to_model(spec: Spec, probes: Iterable[Probe] = (), name: str = "the model") 
         if unknown not in probe.ids and not any(" " in pieces[id_].text for id_ in probe.ids)
     )
     return ModelFile(
-        pieces=tuple(pieces), trainer=trainer, normalizer=normalizer, self_test=samples
+        pieces=tuple(pieces),
+        trainer=trainer,
+        normalizer=normalizer,
+        denormalizer=denormalizer,
+        self_test=samples,
     )
 
 
@@ -322,6 +330,7 @@ def _check_writable(spec: Spec, name: str) -> None:
             f"{name}: a SentencePiece model cannot say {what}; save as the native format"
         )
     refuse_options(model, name)
+    refuse_parts(spec, name, "a SentencePiece model", normalizer=False, decoder=False)
     for cannot, what in (
         (not model.fuse_unknown and not model.byte_fallback, "fuse_unknown=False"),
         (
