@@ -43,7 +43,17 @@ PYTHON_ARROWS: dict[str, set[str]] = {
     "inputs": {"_core", "encoding", "errors", "spec", "special"},
     "peers": {"errors", "formats", "spec"},
     "tokenizer": {
-        *("_core", "encoding", "errors", "formats", "inputs", "ragged", "resize", "spec", "special"),
+        *(
+            "_core",
+            "encoding",
+            "errors",
+            "formats",
+            "inputs",
+            "ragged",
+            "resize",
+            "spec",
+            "special",
+        ),
         *("streaming", "threads", "training"),
         # Only inside functions: a tokenizer hands what it saw to what shows it, and what it is to what
         # knows other libraries.

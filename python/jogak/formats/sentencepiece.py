@@ -37,7 +37,7 @@ from jogak.formats.checked import fault, shown
 from jogak.formats.family import Format, Loaded, Peek, Probe
 from jogak.formats.files import PathLike, read_bytes, write_atomically
 from jogak.formats.sentencepiece_back import back_fields, way_back
-from jogak.formats.sentencepiece_front import front_of, normalizer_fields
+from jogak.formats.sentencepiece_front import cut_at_marks, front_of, normalizer_fields
 from jogak.formats.sentencepiece_model import (
     ModelFile,
     Piece,
@@ -46,7 +46,7 @@ from jogak.formats.sentencepiece_model import (
     parse,
 )
 from jogak.formats.vocabulary import refuse_options, refuse_parts
-from jogak.spec import BPEModel, ScoredBPEModel, Spec, UnigramModel
+from jogak.spec import BPEModel, Marker, ScoredBPEModel, Spec, UnigramModel, WordLevelModel
 from jogak.training import Log
 
 __all__ = [
@@ -119,10 +119,6 @@ def _spec(file: ModelFile, name: str) -> Spec:
     kind = _MODEL_TYPES.get(number) if isinstance(number, int) else None
     if kind is None:
         raise fault(name, "trainer_spec", f"model_type is {number!r}; expected 1 to 4")
-    if kind == "word":
-        raise UnsupportedFeature(
-            f"{name}: a SentencePiece model of type 'word'; this version knows unigram, bpe and char"
-        )
     by_type = _by_type(file, name)
     byte_fallback = bool(file.trainer.get("byte_fallback", False))
     _check_bytes(file, by_type[PieceType.BYTE], byte_fallback, name)
@@ -140,8 +136,17 @@ def _spec(file: ModelFile, name: str) -> Spec:
     kept = tuple(texts[id_] for id_ in user_defined)
     normalizer, spaces, marker = front_of(file.normalizer, file.trainer, kept)
     unused = tuple(by_type[PieceType.UNUSED])
-    model: UnigramModel | ScoredBPEModel
-    if kind == "unigram":
+    model: UnigramModel | ScoredBPEModel | WordLevelModel
+    if kind == "word":
+        spaces = cut_at_marks(file.normalizer, spaces, name)
+        model = WordLevelModel(
+            pieces=texts,
+            unknown=unknown_text,
+            byte_fallback=byte_fallback,
+            fuse_unknown=True,
+            marker=Marker("prefix"),
+        )
+    elif kind == "unigram":
         model = UnigramModel(
             pieces=texts,
             scores=scores,
@@ -326,6 +331,8 @@ def _check_writable(spec: Spec, name: str) -> None:
     model = spec.model
     if not isinstance(model, (UnigramModel, ScoredBPEModel)):
         what = "a list of merges" if isinstance(model, BPEModel) else f"a {model.family} model"
+        if isinstance(model, WordLevelModel):
+            what = "a word-level model, which has no scores"
         raise UnsupportedFeature(
             f"{name}: a SentencePiece model cannot say {what}; save as the native format"
         )

@@ -9,13 +9,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from jogak.errors import UnsupportedFeature
 from jogak.formats.sentencepiece_model import ModelFile, NormalizerFields, PieceType
 from jogak.spec import DecodeSentencePiece, Spec
 
-__all__ = ["UNKNOWN_SURFACE", "back_fields", "way_back"]
+__all__ = ["UNKNOWN_SURFACE", "back_fields", "strip_of", "way_back"]
 
 #: What the unknown piece becomes unless a model says otherwise.
 UNKNOWN_SURFACE = DecodeSentencePiece().unknown_surface
@@ -37,15 +37,22 @@ def way_back(file: ModelFile, name: str) -> DecodeSentencePiece:
         unknown_surface=surface,
         control=tuple(texts[PieceType.CONTROL]),
         byte_fallback=bool(texts[PieceType.BYTE]),
-        strip=_strip(file.normalizer),
+        strip=strip_of(*_spaces_of(file.normalizer)),
         charsmap=_charsmap(file.denormalizer, name),
     )
 
 
-def _strip(fields: NormalizerFields) -> Any:
-    if fields.remove_extra_whitespaces:
+def strip_of(
+    add_dummy_prefix: bool, remove_extra_whitespaces: bool
+) -> Literal["none", "first", "all"]:
+    """Which marks become nothing, as `DecodeSentencePiece` says it."""
+    if remove_extra_whitespaces:
         return "all"
-    return "first" if fields.add_dummy_prefix else "none"
+    return "first" if add_dummy_prefix else "none"
+
+
+def _spaces_of(fields: NormalizerFields) -> tuple[bool, bool]:
+    return fields.add_dummy_prefix, fields.remove_extra_whitespaces
 
 
 def _charsmap(fields: NormalizerFields | None, name: str) -> bytes:
@@ -94,7 +101,7 @@ def back_fields(
         ("unknown", stage.unknown, model.unknown),
         ("control", set(stage.control), set(spec.special_tokens)),
         ("byte_fallback", stage.byte_fallback, model.byte_fallback),
-        ("strip", stage.strip, _strip(front)),
+        ("strip", stage.strip, strip_of(*_spaces_of(front))),
     ):
         if found != expected:
             raise UnsupportedFeature(

@@ -24,6 +24,7 @@ from jogak.spec import (
     Pretokenizer,
     RuleSet,
     Spec,
+    Split,
 )
 
 __all__ = ["front_of", "normalizer_fields"]
@@ -55,6 +56,27 @@ def front_of(
     )
     marker = Marker("suffix", "▁", "joined") if suffix else Marker("prefix")
     return tuple(normalizers), (spaces,), marker
+
+
+def cut_at_marks(
+    fields: NormalizerFields, spaces: tuple[Pretokenizer, ...], name: str
+) -> tuple[Pretokenizer, ...]:
+    """The way with spaces of a word model: every mark begins a word, also where marks are suffixes.
+
+    Args:
+        fields: ``normalizer_spec``.
+        spaces: the same of other models.
+        name: what errors call the file.
+
+    Raises:
+        UnsupportedFeature: ``escape_whitespaces`` is off, which SentencePiece's trainer refuses too.
+    """
+    if not fields.escape_whitespaces:
+        raise UnsupportedFeature(
+            f"{name}: a SentencePiece model of type 'word' with escape_whitespaces=false, whose words "
+            "do not end at spaces; expected true"
+        )
+    return (*spaces, Split("▁", matches="merged_with_next", regex=False))
 
 
 def normalizer_fields(
