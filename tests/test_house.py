@@ -37,7 +37,6 @@ PYTHON_ARROWS: dict[str, set[str]] = {
     "normalization": {"_core", "errors", "spec"},
     "ragged": {"_core", "errors"},
     "streaming": set(),
-    "training": {"errors", "spec"},
     "special": {"errors", "spec"},
     "encoding": {"errors", "ragged"},
     "inputs": {"_core", "encoding", "errors", "spec", "special"},
