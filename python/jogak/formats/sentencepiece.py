@@ -134,7 +134,7 @@ def _spec(file: ModelFile, name: str) -> Spec:
     unknown_text = texts[unknown[0]] if unknown else None
     user_defined = tuple(by_type[PieceType.USER_DEFINED])
     kept = tuple(texts[id_] for id_ in user_defined)
-    normalizer, spaces, marker = front_of(file.normalizer, file.trainer, kept)
+    normalizer, spaces, marker = front_of(file.normalizer, file.trainer, kept, name)
     unused = tuple(by_type[PieceType.UNUSED])
     model: UnigramModel | ScoredBPEModel | WordLevelModel
     if kind == "word":
