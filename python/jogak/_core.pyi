@@ -12,6 +12,7 @@ __all__ = [
     "Chosen",
     "Counts",
     "Cursor",
+    "Normalizer",
     "DecodeStream",
     "Tokenizer",
     "__version__",
@@ -22,8 +23,8 @@ __all__ = [
     "count_sources",
     "make_inputs",
     "named_charsmap",
-    "normalize",
     "parse_rule_tsv",
+    "pretokenize",
     "train_bpe",
     "train_unigram",
     "train_wordpiece",
@@ -105,7 +106,11 @@ def train_wordpiece(
     candidates: int = 20,
     words: int = 50,
 ) -> dict[str, Any]: ...
-def normalize(text: str, normalizer: list[dict[str, Any]]) -> tuple[str, list[tuple[int, int]]]: ...
+@final
+class Normalizer:
+    def __new__(cls, normalizer: list[dict[str, Any]]) -> Normalizer: ...
+    def run(self, text: str) -> tuple[str, list[tuple[int, int]]]: ...
+
 def pretokenize(
     text: str, pretokenizer: list[dict[str, Any]], normalizer: list[dict[str, Any]]
 ) -> list[tuple[str, tuple[int, int]]]: ...

@@ -8,11 +8,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from jogak import _core
 from jogak.errors import ConfigError, FormatError
 from jogak.spec import (
     Charsmap,
+    Normalizer,
     NormalizerLike,
     PretokenizerLike,
     RuleSet,
@@ -52,9 +54,14 @@ def normalize(text: str, normalizer: NormalizerLike | None) -> Normalized:
     >>> normalize("①ﬁ", "nfkc")
     Normalized(text='1fi', spans=((0, 1), (1, 2), (1, 2)))
     """
-    stages = [stage.to_core() for stage in resolve_normalizer(normalizer)]
-    new, spans = _core.normalize(text, stages)
+    new, spans = _compiled(resolve_normalizer(normalizer)).run(text)
     return Normalized(new, tuple(spans))
+
+
+@lru_cache(maxsize=8)
+def _compiled(stages: tuple[Normalizer, ...]) -> _core.Normalizer:
+    """Compiling a large charsmap takes longer than many texts."""
+    return _core.Normalizer([stage.to_core() for stage in stages])
 
 
 def pretokenize(

@@ -697,8 +697,10 @@ class Tokenizer:
         Args:
             path: the file; for ``format="vocab-merges"`` the folder of the two files.
             format: None for jogak's own JSON, ``"vocab-merges"`` for vocab.json and merges.txt,
-                ``"tiktoken"`` for a rank file, ``"sentencepiece"`` for a ``.model``, ``"vocab-txt"``
-                for BERT's vocab.txt, ``"tokenizer-json"`` for Hugging Face's tokenizer.json.
+                ``"tiktoken"`` for a rank file, ``"tekken"`` for Mistral's JSON,
+                ``"subword-nmt"`` for a file of codes, ``"sentencepiece"`` for a ``.model``,
+                ``"vocab-txt"`` for BERT's vocab.txt, ``"tokenizer-json"`` for Hugging Face's
+                tokenizer.json.
 
         Raises:
             UnsupportedFeature: the format cannot say something that this tokenizer needs.

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import io
+import random
 import struct
 from pathlib import Path
 from typing import Any
@@ -129,6 +131,11 @@ def replaced(spec: Spec, **fields: Any) -> Spec:
     ("fields", "error", "message"),
     [
         ({"trainer": {"model_type": 3}}, UnsupportedFeature, "'word'"),
+        (
+            {"trainer": {"model_type": 4}, "pieces": (PIECES[0], Piece("ab"))},
+            UnsupportedFeature,
+            "piece 'ab' of a char model has several characters",
+        ),
         ({"trainer": {"model_type": 9}}, FormatError, "model_type is 9"),
         ({"trainer": {"byte_fallback": True}}, FormatError, "lacks <0x00>"),
         ({"pieces": PIECES[1:]}, FormatError, "UNKNOWN"),
@@ -244,3 +251,51 @@ def test_scored_models_keep_equal_scores(tmp_path: Path) -> None:
     tok = jogak.load(written(tmp_path, ModelFile(pieces, {"model_type": 2})))
     assert isinstance(tok.spec.model, ScoredBPEModel)
     assert set(tok.spec.model.scores) == {0.0, -1e9}
+
+
+@pytest.mark.parametrize("suffix", [False, True])
+@pytest.mark.parametrize("extra", [False, True])
+@pytest.mark.parametrize("dummy", [False, True])
+def test_models_of_characters(tmp_path: Path, dummy: bool, extra: bool, suffix: bool) -> None:
+    """Trained by SentencePiece: ids, pieces and texts of odd texts; and written by us, opened there."""
+    sp = pytest.importorskip("sentencepiece")
+    data = io.BytesIO()
+    sp.SentencePieceTrainer.train(
+        sentence_iterator=iter(
+            ["the quick brown fox", "가나다 라 <u> ab", "a\u3000b ﬁ é"] * 9 + ["ζ"]
+        ),
+        model_writer=data,
+        model_type="char",
+        vocab_size=30,
+        character_coverage=0.98,
+        user_defined_symbols=["<u>", "ow"],
+        control_symbols=["<c>"],
+        add_dummy_prefix=dummy,
+        treat_whitespace_as_suffix=suffix,
+        remove_extra_whitespaces=extra,
+        hard_vocab_limit=False,
+        minloglevel=2,
+    )
+    path = tmp_path / "char.model"
+    path.write_bytes(data.getvalue())
+    theirs, ours = sp.SentencePieceProcessor(model_proto=data.getvalue()), jogak.load(path)
+    ours.save(tmp_path / "again.model", format="sentencepiece")
+    again = sp.SentencePieceProcessor(model_file=str(tmp_path / "again.model"))
+    source = random.Random(7)
+    odd = [
+        *"the quickbrown  가나다라마<>u\t\n▁é\u0301ﬁ😀",
+        "<u>",
+        "ow",
+        "<c>",
+        "<s>",
+        "<unk>",
+        "  ",
+    ]
+    texts = ["".join(source.choices(odd, k=source.randint(0, 15))) for _ in range(1500)]
+    for text in texts:
+        ids = theirs.encode(text)
+        assert ours.encode(text) == ids == again.encode(text), text
+        # SentencePiece keeps the space that it put behind a text.
+        if theirs.unk_id() not in ids and not suffix:
+            assert ours.decode(ids) == theirs.decode(ids), text
+    assert jogak.load(tmp_path / "again.model").spec == ours.spec

@@ -12,9 +12,9 @@ from format_cases import model_path, toy_spec
 
 from jogak import formats
 from jogak.errors import ConfigError, FormatError, UnsupportedFeature
-from jogak.formats import tiktoken
+from jogak.formats import patterns, tiktoken
 from jogak.formats.bytelevel import to_bytes
-from jogak.spec import Named
+from jogak.spec import Named, Split
 
 
 def line(piece: bytes, rank: int) -> bytes:
@@ -59,6 +59,7 @@ def test_published_files_are_known_by_content(
     assert loaded.format == "tiktoken"
     assert loaded.spec.pretokenizer == (Named(pretokenizer),)
     assert loaded.spec.special_tokens == special
+    assert loaded.spec.special_policy == "error"
     model = loaded.spec.model
     assert (len(model.pieces), model.merges, model.whole_word) == (size, None, True)
 
@@ -74,12 +75,8 @@ def test_gpt2_has_the_same_ids_in_both_formats() -> None:
 def test_the_published_table_is_tiktokens(monkeypatch: pytest.MonkeyPatch) -> None:
     peer = pytest.importorskip("tiktoken_ext.openai_public")
     monkeypatch.setattr(peer, "load_tiktoken_bpe", lambda url, expected_hash: expected_hash)
-    for content, published in tiktoken.PUBLISHED.items():
-        theirs = getattr(peer, published.name)()
-        assert (theirs["mergeable_ranks"], theirs["special_tokens"]) == (
-            content,
-            published.special_tokens,
-        )
+    for content, name in tiktoken.PUBLISHED.items():
+        assert getattr(peer, name)()["mergeable_ranks"] == content
 
 
 def test_tiktoken_reads_the_same_ranks(tmp_path: Path) -> None:
@@ -103,7 +100,8 @@ def test_whispers_empty_piece_is_a_hole() -> None:
 def test_unknown_files_need_a_pretokenizer(tmp_path: Path) -> None:
     path = write_file(tmp_path, BYTES)
     with pytest.raises(
-        ConfigError, match=r'none of those known by content .* pretokenizer="cl100k"'
+        ConfigError,
+        match=r'none of those known by content .* scheme="llama-3", .* pattern=',
     ):
         formats.read(path)
     spec = formats.read(path, pretokenizer="cl100k").spec
@@ -115,6 +113,20 @@ def test_the_caller_overrules_what_is_known() -> None:
     spec = tiktoken.read(path, pretokenizer="whitespace", special_tokens={})
     assert (spec.pretokenizer, spec.special_tokens) == ((Named("whitespace"),), {})
     assert len(spec.model.pieces) == 50256
+
+
+def test_a_scheme_is_pattern_and_special_tokens(tmp_path: Path) -> None:
+    path = write_file(tmp_path, BYTES)
+    spec = formats.read(path, scheme="qwen").spec
+    assert spec.pretokenizer == patterns.stages_of(patterns.QWEN)
+    assert spec.special_tokens["<|im_end|>"] == 151645
+    assert spec.special_policy == "error"
+    spec = formats.read(path, scheme="qwen", pattern="[a-z]+", special_tokens={}).spec
+    assert (spec.pretokenizer, spec.special_tokens) == ((Split("[a-z]+", "only"),), {})
+    with pytest.raises(ConfigError, match=r"scheme 'qwem' is not known; expected one of 'gpt2', "):
+        formats.read(path, scheme="qwem")
+    with pytest.raises(ConfigError, match="pattern and pretokenizer both say"):
+        formats.read(path, pattern="a", pretokenizer="gpt2")
 
 
 def test_holes(tmp_path: Path) -> None:

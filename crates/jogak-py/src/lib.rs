@@ -28,7 +28,7 @@ mod _core {
     use crate::inputs::make_inputs;
     #[pymodule_export]
     use crate::normalizers::{
-        charsmap_rules, compile_charsmap, named_charsmap, normalize, parse_rule_tsv, pretokenize,
+        PyNormalizer, charsmap_rules, compile_charsmap, named_charsmap, parse_rule_tsv, pretokenize,
     };
     #[pymodule_export]
     use crate::texts::PyChosen;

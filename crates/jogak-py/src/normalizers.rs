@@ -90,25 +90,33 @@ fn rule_set(name: &str) -> PyResult<RuleSet> {
     )
 }
 
-/// `text` normalized, and for each of its characters the characters of the original: (start, end).
-#[pyfunction]
-pub(crate) fn normalize(
-    py: Python<'_>,
-    text: &str,
-    normalizer: &Bound<'_, PyAny>,
-) -> PyResult<(String, Vec<(usize, usize)>)> {
-    let rules = parse_normalizer(normalizer)?;
-    py.detach(|| {
-        let (new, origins) = Normalizer::new(&rules)?.aligned(text, Place::WHOLE)?;
-        let number = characters(text);
-        // A border within a character cannot be: every stage keeps or writes whole ones.
-        let spans = new.char_indices().map(|(at, c)| {
-            let (start, end) = origins.span(at, at + c.len_utf8());
-            (number[start], number[end])
-        });
-        Ok((new.clone(), spans.collect()))
-    })
-    .map_err(to_py)
+/// Rules of normalization, compiled once for many texts.
+#[pyclass(frozen, name = "Normalizer", module = "jogak._core")]
+pub(crate) struct PyNormalizer(Normalizer);
+
+#[pymethods]
+impl PyNormalizer {
+    #[new]
+    fn new(py: Python<'_>, normalizer: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let rules = parse_normalizer(normalizer)?;
+        py.detach(|| Normalizer::new(&rules)).map(Self).map_err(to_py)
+    }
+
+    /// `text` normalized, and for each of its characters the characters of the original: (start, end).
+    fn run(&self, py: Python<'_>, text: &str) -> PyResult<(String, Vec<(usize, usize)>)> {
+        py.detach(|| {
+            let (new, origins) = self.0.aligned(text, Place::WHOLE)?;
+            let number = characters(text);
+            // A border within a character cannot be: every stage keeps or writes whole ones.
+            let spans = new.char_indices().map(|(at, c)| {
+                let (start, end) = origins.span(at, at + c.len_utf8());
+                (number[start], number[end])
+            });
+            let spans = spans.collect();
+            Ok((new, spans))
+        })
+        .map_err(to_py)
+    }
 }
 
 /// For every byte of a text, the number of the character that it begins.

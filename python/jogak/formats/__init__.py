@@ -17,10 +17,13 @@ from typing import Any
 
 from jogak.errors import ConfigError, FormatError
 from jogak.formats import (
+    codes,
+    gguf,
     hf_json,
     model_folder,
     native,
     sentencepiece,
+    tekken,
     tiktoken,
     vocab_merges,
     vocab_txt,
@@ -40,6 +43,9 @@ FORMATS: Mapping[str, Format] = {
         hf_json.FORMAT,
         model_folder.FORMAT,
         native.FORMAT,
+        tekken.FORMAT,
+        codes.FORMAT,
+        gguf.FORMAT,
         vocab_merges.FORMAT,
         tiktoken.FORMAT,
         sentencepiece.FORMAT,

@@ -1,4 +1,4 @@
-"""SentencePiece ``.model`` files: Unigram and BPE, read and written; and the ``.vocab`` beside them.
+"""SentencePiece ``.model`` files: Unigram, BPE, characters; and the ``.vocab`` beside them.
 
 A model file says everything that ids depend on: pieces with types and scores, how text is normalized,
 what spaces become. It becomes this tokenizer:
@@ -7,13 +7,14 @@ what spaces become. It becomes this tokenizer:
 
     model_type unigram     UnigramModel, precision="single"
     model_type bpe         ScoredBPEModel
+    model_type char        the same, without merges; written as bpe
     NORMAL                 a piece                    UNKNOWN     the unknown piece
     USER_DEFINED           user_defined               CONTROL     a special token
     UNUSED                 unused (Unigram)           BYTE        byte fallback
     precompiled_charsmap   Charsmap                   remove_extra_whitespaces   CollapseSpaces
     add_dummy_prefix, escape_whitespaces, treat_whitespace_as_suffix             Metaspace
 
-Word and character models are refused, and so is what could change ids and is not known. How the model
+Word models are refused, and so is what could change ids and is not known. How the model
 was trained (the rest of ``trainer_spec``) is no part of a tokenizer; `read_model` gives all of a file,
 and `ModelFile.to_bytes` writes it back.
 
@@ -81,7 +82,7 @@ def read(path: PathLike) -> Loaded:
 
     Raises:
         FormatError: not a SentencePiece model, or one that SentencePiece would refuse.
-        UnsupportedFeature: a word or character model, a denormalizer, or unknown fields that could
+        UnsupportedFeature: a word model, a denormalizer, or unknown fields that could
             change ids.
         OSError: the file cannot be read.
     """
@@ -121,9 +122,9 @@ def _spec(file: ModelFile, name: str) -> Spec:
     kind = _MODEL_TYPES.get(number) if isinstance(number, int) else None
     if kind is None:
         raise fault(name, "trainer_spec", f"model_type is {number!r}; expected 1 to 4")
-    if kind in ("word", "char"):
+    if kind == "word":
         raise UnsupportedFeature(
-            f"{name}: a SentencePiece model of type {kind!r}; this version knows unigram and bpe"
+            f"{name}: a SentencePiece model of type 'word'; this version knows unigram, bpe and char"
         )
     by_type = _by_type(file, name)
     byte_fallback = bool(file.trainer.get("byte_fallback", False))
@@ -156,7 +157,9 @@ def _spec(file: ModelFile, name: str) -> Spec:
             marker=marker,
         )
     else:
-        _check_bpe(file, unused, name)
+        # A char model is a BPE model without merges.
+        check = _check_char if kind == "char" else _check_bpe
+        check(file, unused, name)
         model = ScoredBPEModel(
             pieces=texts,
             merges=None,
@@ -218,6 +221,19 @@ def _check_bpe(file: ModelFile, unused: tuple[int, ...], name: str) -> None:
                 f"{name}: piece {piece.text!r} of a BPE model has a character that is no piece; this "
                 "version merges pieces only"
             )
+
+
+def _check_char(file: ModelFile, unused: tuple[int, ...], name: str) -> None:
+    for piece in file.pieces:
+        if len(piece.text) > 1 and piece.type in (PieceType.NORMAL, PieceType.UNUSED):
+            raise UnsupportedFeature(
+                f"{name}: piece {piece.text!r} of a char model has several characters; expected one"
+            )
+    if unused:
+        raise UnsupportedFeature(
+            f"{name}: piece {file.pieces[unused[0]].text!r} of a char model is UNUSED; this version "
+            "knows unused pieces in Unigram models only"
+        )
 
 
 def _probes(file: ModelFile, spec: Spec) -> tuple[Probe, ...]:
@@ -390,7 +406,7 @@ def _matches(peek: Peek) -> bool:
 
 FORMAT = Format(
     name="sentencepiece",
-    about="a SentencePiece .model, unigram or bpe",
+    about="a SentencePiece .model, unigram, bpe or char",
     matches=_matches,
     read=read,
     write=write,

@@ -7,8 +7,9 @@
 
 The rank is the id. There are no merges: any two neighbours whose joined bytes are a piece may merge,
 the lowest rank first, and a word that is a piece is taken whole. Which words there are (the
-pre-tokenizer) and the special tokens are not in the file: the published vocabularies are known here by
-the SHA-256 of their content; for any other the caller says it.
+pre-tokenizer) and the special tokens are not in the file: some are known here by the SHA-256 of their
+content, the caller names others (``scheme``), or says it. As in tiktoken, a text with a special token in
+it is refused unless the call says what it means.
 
 Source: https://github.com/openai/tiktoken, ``tiktoken/load.py`` and ``tiktoken_ext/openai_public.py``
 """
@@ -21,51 +22,36 @@ import hashlib
 import os
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 
 from jogak.errors import ConfigError, UnsupportedFeature
 from jogak.formats import bytelevel
 from jogak.formats.checked import fault, shown
+from jogak.formats.encodings import encoding
 from jogak.formats.family import Format, Loaded, Peek, Probe
 from jogak.formats.files import PathLike, read_bytes, write_atomically
-from jogak.formats.vocabulary import pieces_by_id, refuse_options
-from jogak.spec import BPEModel, Marker, PretokenizerLike, Spec, resolve_pretokenizer
+from jogak.formats.patterns import stages_of
+from jogak.formats.vocabulary import pieces_by_id, refuse_options, refuse_parts
+from jogak.spec import (
+    BPEModel,
+    Marker,
+    Pretokenizer,
+    PretokenizerLike,
+    Spec,
+    SpecialPolicy,
+    resolve_pretokenizer,
+)
 from jogak.training import Log
 
-__all__ = ["PUBLISHED", "Published", "read", "write"]
+__all__ = ["PUBLISHED", "rank_pieces", "read", "spec_of", "write"]
 
 
-@dataclass(frozen=True)
-class Published:
-    """What a well-known rank file does not say about itself."""
-
-    name: str
-    pretokenizer: str
-    special_tokens: Mapping[str, int] = field(default_factory=dict)
-
-
-#: SHA-256 of the file -> the vocabulary that it is. GPT-2 and r50k_base are the same file.
-PUBLISHED: Mapping[str, Published] = {
-    "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930": Published(
-        "r50k_base", "gpt2", {"<|endoftext|>": 50256}
-    ),
-    "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069": Published(
-        "p50k_base", "gpt2", {"<|endoftext|>": 50256}
-    ),
-    "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7": Published(
-        "cl100k_base",
-        "cl100k",
-        {
-            "<|endoftext|>": 100257,
-            "<|fim_prefix|>": 100258,
-            "<|fim_middle|>": 100259,
-            "<|fim_suffix|>": 100260,
-            "<|endofprompt|>": 100276,
-        },
-    ),
-    "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d": Published(
-        "o200k_base", "o200k", {"<|endoftext|>": 199999, "<|endofprompt|>": 200018}
-    ),
+#: SHA-256 of the file -> the encoding that it is. GPT-2 and r50k_base are the same file; p50k_edit has
+#: that of p50k_base, and o200k_harmony that of o200k_base.
+PUBLISHED: Mapping[str, str] = {
+    "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930": "r50k_base",
+    "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069": "p50k_base",
+    "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7": "cl100k_base",
+    "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d": "o200k_base",
 }
 
 _LINE = re.compile(rb"([A-Za-z0-9+/]*={0,2}) ([0-9]{1,9})")
@@ -74,6 +60,8 @@ _LINE = re.compile(rb"([A-Za-z0-9+/]*={0,2}) ([0-9]{1,9})")
 def read(
     path: PathLike,
     *,
+    scheme: str | None = None,
+    pattern: str | None = None,
     pretokenizer: PretokenizerLike | None = None,
     special_tokens: Mapping[str, int] | None = None,
 ) -> Spec:
@@ -81,36 +69,75 @@ def read(
 
     Args:
         path: the file.
-        pretokenizer: how text is cut into words. May be left out for a published file, whatever its
-            name is.
-        special_tokens: text -> id. None: those of the published vocabulary, or none at all.
+        scheme: a published encoding, for its pattern and special tokens: one of
+            `jogak.formats.encodings.ENCODINGS`, such as ``"o200k_base"`` or ``"llama-3"``. None looks
+            at the content, which some files are known by.
+        pattern: a regular expression whose matches are the words, as tiktoken's ``pat_str``.
+        pretokenizer: how text is cut into words, instead of a pattern.
+        special_tokens: text -> id. None: those of the encoding, or none at all.
 
     Returns:
         A Spec whose ``merges`` are None, since the ids are the ranks. Ids that no line has stand
-        for nothing.
+        for nothing. Special tokens in texts are an error (``special_policy``), as in tiktoken.
 
     Raises:
         FormatError: a line that is not base64 and a rank, a piece or rank that stands twice, or a
             file that lacks one of the 256 single bytes; with the line.
-        ConfigError: no pre-tokenizer given for a file that is not known, or special tokens whose
-            ids are taken.
+        ConfigError: nothing says how text is cut in a file that is not known, an unknown scheme, both
+            a pattern and a pre-tokenizer, or special tokens whose ids are taken.
         OSError: the file cannot be read.
     """
     name = os.fspath(path)
+    if pattern is not None and pretokenizer is not None:
+        raise ConfigError(
+            "pattern and pretokenizer both say how text is cut into words; give one of them"
+        )
     data = read_bytes(path)
     ranks = _ranks(data, name)
-    published = PUBLISHED.get(hashlib.sha256(data).hexdigest())
-    if published is not None:
-        pretokenizer = published.pretokenizer if pretokenizer is None else pretokenizer
-        special_tokens = published.special_tokens if special_tokens is None else special_tokens
-    if pretokenizer is None:
-        known = ", ".join(each.name for each in PUBLISHED.values())
+    if scheme is None:
+        scheme = PUBLISHED.get(hashlib.sha256(data).hexdigest())
+    if scheme is not None:
+        published = encoding(scheme)
+        if special_tokens is None:
+            special_tokens = published.special_tokens
+        if pattern is None and pretokenizer is None:
+            pattern = published.pattern
+    if pattern is not None:
+        stages = stages_of(pattern)
+    elif pretokenizer is not None:
+        stages = resolve_pretokenizer(pretokenizer)
+    else:
+        known = ", ".join(PUBLISHED.values())
         raise ConfigError(
             f"{name}: a rank file does not say how text is cut into words, and this one is none of "
-            f'those known by content ({known}); say it, such as pretokenizer="cl100k", and give '
-            "its special_tokens={text: id} if it has any"
+            f'those known by content ({known}); say which it is, such as scheme="llama-3", or how text '
+            'is cut, such as pretokenizer="cl100k" or pattern=r"...", and give its '
+            "special_tokens={text: id} if it has any"
         )
     special_tokens = dict(special_tokens or {})
+    return spec_of(ranks, stages, special_tokens, name, policy="error")
+
+
+def spec_of(
+    ranks: Mapping[str, int],
+    stages: tuple[Pretokenizer, ...],
+    special_tokens: Mapping[str, int],
+    name: str,
+    policy: SpecialPolicy,
+) -> Spec:
+    """The tokenizer of byte-level pieces whose ids are their ranks.
+
+    Args:
+        ranks: piece, in GPT-2's printable characters -> id.
+        stages: how text is cut into words.
+        special_tokens: text -> id.
+        name: what errors call the file.
+        policy: what to do with special tokens in texts, if there are any.
+
+    Raises:
+        ConfigError: special tokens that are pieces, or whose ids are taken.
+        FormatError: ids far apart.
+    """
     ids = _with_special_tokens(ranks, special_tokens, name)
     try:
         pieces = pieces_by_id(ids)
@@ -123,8 +150,12 @@ def read(
         alphabet="bytes",
         whole_word=True,
     )
-    stages = resolve_pretokenizer(pretokenizer)
-    return Spec(model=model, pretokenizer=stages, special_tokens=special_tokens)
+    return Spec(
+        model=model,
+        pretokenizer=stages,
+        special_tokens=special_tokens,
+        special_policy=policy if special_tokens else "text",
+    )
 
 
 def _ranks(data: bytes, file: str) -> dict[str, int]:
@@ -209,14 +240,31 @@ def write(
             other ids.
         OSError: the file cannot be written.
     """
+    pieces = rank_pieces(spec, os.fspath(path), "a .tiktoken file")
+    lines = [base64.b64encode(piece) + b" %d\n" % rank for rank, piece in pieces]
+    write_atomically(path, b"".join(lines))
+
+
+def rank_pieces(spec: Spec, name: str, what: str) -> list[tuple[int, bytes]]:
+    """Id and bytes of all pieces that are no special tokens, in the order of ids.
+
+    Args:
+        spec: a tokenizer that encodes by ranks.
+        name: what errors call the file.
+        what: what errors call its format.
+
+    Raises:
+        UnsupportedFeature: any other tokenizer: the file would give other ids.
+        ConfigError: a piece that stands for no bytes.
+    """
     model = spec.model
     if not isinstance(model, BPEModel):
         raise UnsupportedFeature(
-            f"{os.fspath(path)}: the tokenizer is {model.family}, and a .tiktoken file can only say "
-            "BPE; save it as the native format"
+            f"{name}: the tokenizer is {model.family}, and {what} can only say BPE; save it as the "
+            "native format"
         )
-    refuse_options(model, os.fspath(path))
-    for cannot, what in (
+    refuse_options(model, name)
+    for cannot, said in (
         (model.alphabet != "bytes", f"an alphabet of characters (marker {model.marker.kind!r})"),
         (model.merges is not None, "a list of merges: its ranks are the ids"),
         (model.strategy != "merges", f"the strategy {model.strategy!r}"),
@@ -224,22 +272,22 @@ def write(
     ):
         if cannot:
             raise UnsupportedFeature(
-                f"{os.fspath(path)}: a .tiktoken file cannot say {what}; "
+                f"{name}: {what} cannot say {said}; "
                 'save as the native format, or as format="vocab-merges"'
             )
-    texts = [text for text in model.pieces if text is not None and text not in spec.special_tokens]
-    foreign = bytelevel.first_foreign(texts)
-    if foreign is not None:
-        raise ConfigError(
-            f"{os.fspath(path)}: piece {foreign!r} stands for no bytes; "
-            "expected byte-level pieces in GPT-2's printable characters"
-        )
-    lines = [
-        base64.b64encode(bytelevel.to_bytes(text)) + b" %d\n" % rank
-        for rank, text in enumerate(model.pieces)
+    refuse_parts(spec, name, what)
+    pieces = [
+        (id_, text)
+        for id_, text in enumerate(model.pieces)
         if text is not None and text not in spec.special_tokens
     ]
-    write_atomically(path, b"".join(lines))
+    foreign = bytelevel.first_foreign(text for _, text in pieces)
+    if foreign is not None:
+        raise ConfigError(
+            f"{name}: piece {foreign!r} stands for no bytes; "
+            "expected byte-level pieces in GPT-2's printable characters"
+        )
+    return [(id_, bytelevel.to_bytes(text)) for id_, text in pieces]
 
 
 def _read(path: PathLike, **options: object) -> Loaded:
@@ -257,5 +305,5 @@ FORMAT = Format(
     matches=_matches,
     read=_read,
     write=write,
-    options=("pretokenizer", "special_tokens"),
+    options=("scheme", "pattern", "pretokenizer", "special_tokens"),
 )

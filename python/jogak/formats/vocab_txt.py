@@ -122,6 +122,8 @@ def read(
         normalizer=stages,
         pretokenizer=resolve_pretokenizer(pretokenizer),
         special_tokens=specials,
+        # As BERT's tokenizers do; nothing is found where there are none.
+        special_policy="parse" if specials else "text",
     )
 
 

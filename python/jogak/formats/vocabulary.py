@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from jogak.errors import UnsupportedFeature
-from jogak.spec import Marker, Model
+from jogak.spec import DecodeByteLevel, Marker, Model, Spec, Template
 
-__all__ = ["MOST_HOLES", "pieces_by_id", "product", "refuse_options"]
+__all__ = ["MOST_HOLES", "pieces_by_id", "product", "refuse_options", "refuse_parts"]
 
 #: So many ids may stand for nothing; a file with more is taken for broken rather than given memory.
 MOST_HOLES = 1_000_000
@@ -68,3 +68,34 @@ def product(marker: Marker, left: str, right: str) -> str:
     if marker.kind == "continuation" and marker.text is not None:
         right = right.removeprefix(marker.text)
     return left + right
+
+
+def refuse_parts(
+    spec: Spec, name: str, what: str, *, normalizer: bool = True, decoder: bool = True
+) -> None:
+    """Refuse what many formats have no place for, so that nothing is dropped in silence.
+
+    Args:
+        spec: the tokenizer.
+        name: what errors call the file.
+        what: what errors call its format.
+        normalizer: whether a normalizer is among it.
+        decoder: whether a decoder is among it that is not the marker's own way back.
+
+    Raises:
+        UnsupportedFeature: added tokens with rules of their own, a template, truncation, padding.
+    """
+    own = {"byte-level": (DecodeByteLevel(),)}.get(spec.model.marker.kind)
+    for cannot, part, without in (
+        (normalizer and bool(spec.normalizer), "a normalizer", "normalizer=()"),
+        (decoder and spec.decoder not in (None, own), "a decoder", "decoder=None"),
+        (bool(spec.added_tokens), "rules for added tokens", "added_tokens=()"),
+        (spec.template != Template(), "a template", "template=jogak.spec.Template()"),
+        (spec.truncation is not None, "truncation", "truncation=None"),
+        (spec.padding is not None, "padding", "padding=None"),
+    ):
+        if cannot:
+            raise UnsupportedFeature(
+                f"{name}: {what} cannot say {part}; save as the native format, or write it without: "
+                f"dataclasses.replace(spec, {without})"
+            )

@@ -1,8 +1,8 @@
 """SentencePiece 0.2.3's Python face: ``import jogak.compat.sentencepiece as spm``.
 
 `SentencePieceProcessor` runs a ``.model`` file, `SentencePieceTrainer` learns one (by
-`jogak.train_sentencepiece`), `SentencePieceNormalizer` rewrites texts. Names of releases to 0.2.1 that scripts
-still use stand beside them: immutable messages, ``encode_extra_options``, ``calculate_entropy``.
+`jogak.train_sentencepiece`), `SentencePieceNormalizer` rewrites texts. Names of releases to 0.2.1 that
+scripts still use stand beside them: immutable messages, ``encode_extra_options``, ``calculate_entropy``.
 
 What cannot be the same: which way is drawn by sampling (other random numbers), the order of the n best
 ways where they are as good as equal, and messages, which need no protobuf here and cannot be changed.

@@ -1,7 +1,7 @@
 """Text -> pieces, by `jogak.Tokenizer`, with what each of them stands for.
 
-Rule: ids come from the tokenizer alone. Where pieces are to know their places, it is given the normalized
-text and tells every unknown character by itself; from the pieces and that text all places follow.
+Rule: ids come from the tokenizer alone. Where pieces are to know their places, it is given the
+normalized text and tells every unknown character by itself; from both all places follow.
 """
 
 from __future__ import annotations
@@ -132,7 +132,15 @@ class Cutter:
         if count <= 1:
             return [(self._best(normalized), 0.0)]
         ways = self._exact.nbest(normalized, count, special="text")
-        return [(way.ids, way.score) for way in ways]
+        found = [(way.ids, way.score - sum(map(self._excess, way.ids))) for way in ways]
+        return sorted(found, key=lambda way: -way[1])
+
+    def _excess(self, id_: int) -> float:
+        """SentencePiece scores a user-defined piece by its bytes, but among the n best by characters."""
+        if self.vocabulary.types[id_] is not PieceType.USER_DEFINED:
+            return 0.0
+        piece = self.vocabulary.pieces[id_]
+        return 0.1 * (len(piece.encode()) - len(piece))
 
     def drawn(self, raw: bytes, nbest_size: int, alpha: float) -> Cut:
         """A text, cut a way that is drawn: of all ways, or of the likeliest.

@@ -1,7 +1,8 @@
 """`SentencePieceText`: a text cut into pieces, as a protocol buffer says it.
 
-Rule: fields have the names of ``sentencepiece.proto``. They can be read, compared, hashed and serialized, not
-changed. Places are bytes of the text; in the older "immutable" messages they are characters.
+Rule: fields have the names of ``sentencepiece.proto``. They can be read, compared, hashed and
+serialized, not changed. Places are bytes of the text; in the older "immutable" messages they are
+characters.
 
 Source: https://github.com/google/sentencepiece, ``src/sentencepiece.proto``
 """
@@ -11,6 +12,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from jogak.formats import protobuf
 
@@ -33,6 +35,16 @@ class SentencePiece:
     surface: str
     begin: int
     end: int
+
+    @property
+    def piece_as_bytes(self) -> bytes:
+        """The piece in UTF-8, as in releases to 0.2.1."""
+        return self.piece.encode()
+
+    @property
+    def surface_as_bytes(self) -> bytes:
+        """The surface in UTF-8, as in releases to 0.2.1."""
+        return self.surface.encode()
 
 
 @dataclass(frozen=True)
@@ -77,6 +89,16 @@ class NBestSentencePieceText:
     SerializeAsString = SerializeToString
 
 
+class _Row(tuple):  # type: ignore[type-arg]
+    """A row whose slices are lists, as those of a message are."""
+
+    __slots__ = ()
+
+    def __getitem__(self, at: Any) -> Any:
+        found = tuple.__getitem__(self, at)
+        return list(found) if isinstance(at, slice) else found
+
+
 @dataclass(frozen=True)
 class Part:
     """One piece in bytes: the piece, its id, what it stands for, and where that is."""
@@ -112,7 +134,7 @@ class Cut:
     def message(self, *, characters: bool = False) -> SentencePieceText:
         """As a message; places are bytes, or characters."""
         place = characters_at(self.text) if characters else range(len(self.text) + 1)
-        pieces = tuple(
+        pieces = _Row(
             SentencePiece(
                 part.piece.decode("utf-8", "replace"),
                 part.id,
@@ -152,7 +174,7 @@ def serialized_ways(cuts: Sequence[Cut]) -> bytes:
 
 def message_of_ways(cuts: Sequence[Cut], *, characters: bool = False) -> NBestSentencePieceText:
     """Several ways as a message."""
-    ways = tuple(cut.message(characters=characters) for cut in cuts)
+    ways = _Row(cut.message(characters=characters) for cut in cuts)
     serialized = b"".join(protobuf.bytes_field(1, way.serialized) for way in ways)
     return NBestSentencePieceText(ways, serialized)
 

@@ -4,8 +4,8 @@
 
     text -> user-defined symbols as they are, the rest by the charsmap -> spaces
 
-Rule: the charsmap is applied by `jogak.normalize`; what happens to spaces, and where every character counts
-from, stands here, since SentencePiece's places are not those that jogak's normalizers tell: a character
+Rule: the charsmap is applied by `jogak.normalize`; what happens to spaces, and where every character
+counts from, stands here, since SentencePiece's places are not those of jogak's normalizers: a character
 counts from where its rule began to match, to where the next one does.
 """
 
@@ -143,7 +143,11 @@ class Normalizing:
 def normalized(normalizing: Normalizing, input: Any, with_offsets: bool) -> Any:
     """What `Normalize` of a processor and of a normalizer gives."""
     if isinstance(input, list):
-        return [normalized(normalizing, each, with_offsets) for each in input]
+        return [_one(normalizing, each, with_offsets) for each in input]
+    return _one(normalizing, input, with_offsets)
+
+
+def _one(normalizing: Normalizing, input: Any, with_offsets: bool) -> Any:
     raw = raw_of(text_of(input))
     text, origin = normalizing(raw)
     in_bytes = isinstance(input, bytes)
@@ -154,7 +158,7 @@ def normalized(normalizing: Normalizing, input: Any, with_offsets: bool) -> Any:
         repeated = [at for at, letter in zip(origin, text, strict=False) for _ in letter.encode()]
         return out, repeated + origin[-1:]
     place = characters_at(raw)
-    return out, [place[at] for at in origin]
+    return out, [place[at] for at in origin] or [0]
 
 
 def text_of(value: Any) -> str | bytes:

@@ -1,7 +1,7 @@
 """`SentencePieceProcessor`: the class of SentencePiece 0.2.3, method by method.
 
-Rule: signatures, results and exceptions are SentencePiece's. What becomes of a text is decided in `cutting`,
-`normalizing` and `decoding`. Names in snake case stand beside those in camel case.
+Rule: signatures, results and exceptions are SentencePiece's. What becomes of a text is decided in
+`cutting`, `normalizing` and `decoding`. Names in snake case stand beside those in camel case.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from jogak.compat.sentencepiece.cutting import Cutter
 from jogak.compat.sentencepiece.decoding import decoded
+from jogak.compat.sentencepiece.forms import Forms, add_snake_case
+from jogak.compat.sentencepiece.framing import Frame
 from jogak.compat.sentencepiece.messages import (
     Cut,
     message_of_ways,
@@ -25,15 +27,15 @@ from jogak.compat.sentencepiece.normalizing import (
     text_of,
 )
 from jogak.compat.sentencepiece.older import Older
+from jogak.compat.sentencepiece.pieces import Pieces
 from jogak.compat.sentencepiece.threads import ThreadPool, workers
 from jogak.compat.sentencepiece.vocabulary import Vocabulary, ids_of, read_file
-from jogak.formats.sentencepiece_model import PieceType
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["SentencePieceProcessor", "add_snake_case"]
+__all__ = ["SentencePieceProcessor"]
 
 _TYPES = (int, str, bytes, "proto", "serialized_proto", "numpy", "offset_mapping")
 #: What releases to 0.2.1 had besides.
@@ -46,14 +48,15 @@ _SAMPLING = (
 )
 
 
-class SentencePieceProcessor(Older):
+class SentencePieceProcessor(Forms, Pieces, Older):
     """Cuts texts into pieces and puts them together again.
 
     Args:
         model_file: the name of a ``.model`` file.
         model_proto: the bytes of one, or a message with ``SerializeToString``.
-        out_type, return_type: what `Encode` gives unless a call says otherwise: ``int`` (ids), ``str`` or
-            ``bytes`` (pieces), ``"numpy"``, ``"offset_mapping"``, ``"proto"``, ``"serialized_proto"``.
+        out_type, return_type: what `Encode` gives unless a call says otherwise: ``int`` (ids), ``str``
+            or ``bytes`` (pieces), ``"numpy"``, ``"offset_mapping"``, ``"proto"`` or
+            ``"serialized_proto"``.
         add_bos, add_eos: put ``<s>`` before, ``</s>`` behind.
         reverse: the last piece first.
         emit_unk_piece: ``<unk>`` rather than the characters that are unknown.
@@ -244,16 +247,17 @@ class SentencePieceProcessor(Older):
         add_eos: bool | None,
         reverse: bool | None,
         emit_unk_piece: bool | None,
-    ) -> _Frame:
-        return _Frame(
-            self,
+    ) -> Frame:
+        return Frame(
+            self._vocabulary,
+            self._encode_options,
             self._add_bos if add_bos is None else add_bos,
             self._add_eos if add_eos is None else add_eos,
             self._reverse if reverse is None else reverse,
             self._emit_unk_piece if emit_unk_piece is None else emit_unk_piece,
         )
 
-    def _shaped(self, cuts: Sequence[Cut], frame: _Frame, kind: Any, batch: bool) -> Any:
+    def _shaped(self, cuts: Sequence[Cut], frame: Frame, kind: Any, batch: bool) -> Any:
         """Cuts in the form that was asked for."""
         if kind in (int, "numpy"):
             ids = [frame.ids([part.id for part in cut.parts]) for cut in cuts]
@@ -278,67 +282,6 @@ class SentencePieceProcessor(Older):
         else:
             out = list(rows)
         return out if batch else out[0]
-
-    def EncodeAsPieces(self, input: Any, **kwargs: Any) -> Any:
-        """`Encode` to pieces."""
-        return self.Encode(input=input, return_type=str, **kwargs)
-
-    def EncodeAsIds(self, input: Any, **kwargs: Any) -> Any:
-        """`Encode` to ids."""
-        return self.Encode(input=input, return_type=int, **kwargs)
-
-    def EncodeAsNumpy(self, input: Any, **kwargs: Any) -> Any:
-        """`Encode` to arrays of ids."""
-        return self.Encode(input=input, return_type="numpy", **kwargs)
-
-    def EncodeAsProto(self, input: Any, **kwargs: Any) -> Any:
-        """`Encode` to messages."""
-        return self.Encode(input=input, return_type="proto", **kwargs)
-
-    def EncodeAsOffsetMapping(self, input: Any, **kwargs: Any) -> Any:
-        """`Encode` to ids, pieces and places."""
-        return self.Encode(input=input, return_type="offset_mapping", **kwargs)
-
-    def SampleEncodeAsPieces(
-        self, input: Any, nbest_size: int | None = None, alpha: float | None = None, **kwargs: Any
-    ) -> Any:
-        """`Encode` to pieces, drawn."""
-        return self._sample(input, nbest_size, alpha, str, kwargs)
-
-    def SampleEncodeAsIds(
-        self, input: Any, nbest_size: int | None = None, alpha: float | None = None, **kwargs: Any
-    ) -> Any:
-        """`Encode` to ids, drawn."""
-        return self._sample(input, nbest_size, alpha, int, kwargs)
-
-    def SampleEncodeAsNumpy(
-        self, input: Any, nbest_size: int | None = None, alpha: float | None = None, **kwargs: Any
-    ) -> Any:
-        """`Encode` to arrays of ids, drawn."""
-        return self._sample(input, nbest_size, alpha, "numpy", kwargs)
-
-    def SampleEncodeAsProto(
-        self, input: Any, nbest_size: int | None = None, alpha: float | None = None, **kwargs: Any
-    ) -> Any:
-        """`Encode` to messages, drawn."""
-        return self._sample(input, nbest_size, alpha, "proto", kwargs)
-
-    def _sample(
-        self,
-        input: Any,
-        nbest_size: int | None,
-        alpha: float | None,
-        kind: Any,
-        kwargs: dict[str, Any],
-    ) -> Any:
-        return self.Encode(
-            input=input,
-            nbest_size=nbest_size,
-            alpha=alpha,
-            return_type=kind,
-            enable_sampling=True,
-            **kwargs,
-        )
 
     # --- the n best ways
 
@@ -378,22 +321,6 @@ class SentencePieceProcessor(Older):
 
         return [ways(text) for text in input] if isinstance(input, list) else ways(input)
 
-    def NBestEncodeAsPieces(self, input: Any, nbest_size: int | None = None, **kwargs: Any) -> Any:
-        """`NBestEncode` to pieces."""
-        return self.NBestEncode(input=input, nbest_size=nbest_size, return_type=str, **kwargs)
-
-    def NBestEncodeAsIds(self, input: Any, nbest_size: int | None = None, **kwargs: Any) -> Any:
-        """`NBestEncode` to ids."""
-        return self.NBestEncode(input=input, nbest_size=nbest_size, return_type=int, **kwargs)
-
-    def NBestEncodeAsNumpy(self, input: Any, nbest_size: int | None = None, **kwargs: Any) -> Any:
-        """`NBestEncode` to arrays of ids."""
-        return self.NBestEncode(input=input, nbest_size=nbest_size, return_type="numpy", **kwargs)
-
-    def NBestEncodeAsProto(self, input: Any, nbest_size: int | None = None, **kwargs: Any) -> Any:
-        """`NBestEncode` to a message."""
-        return self.NBestEncode(input=input, nbest_size=nbest_size, return_type="proto", **kwargs)
-
     # --- one long text on several cores
 
     def ParallelEncode(
@@ -409,7 +336,7 @@ class SentencePieceProcessor(Older):
         return_type: Any = None,
         out_type: Any = None,
     ) -> Any:
-        """A long text, or a list of them, as `Encode` cuts it. ``chunk_len`` and threads change nothing."""
+        """A long text, or a list of them, as `Encode` cuts it; ``chunk_len`` changes nothing."""
         return_type = self._resolve_return_type(return_type, out_type)
         threads = self._threads(num_threads)
         if chunk_len is None or not isinstance(chunk_len, int) or chunk_len <= 0:
@@ -427,22 +354,6 @@ class SentencePieceProcessor(Older):
             thread_pool=thread_pool,
             return_type=return_type,
         )
-
-    def ParallelEncodeAsPieces(self, input: Any, **kwargs: Any) -> Any:
-        """`ParallelEncode` to pieces."""
-        return self.ParallelEncode(input=input, return_type=str, **kwargs)
-
-    def ParallelEncodeAsIds(self, input: Any, **kwargs: Any) -> Any:
-        """`ParallelEncode` to ids."""
-        return self.ParallelEncode(input=input, return_type=int, **kwargs)
-
-    def ParallelEncodeAsNumpy(self, input: Any, **kwargs: Any) -> Any:
-        """`ParallelEncode` to arrays of ids."""
-        return self.ParallelEncode(input=input, return_type="numpy", **kwargs)
-
-    def ParallelEncodeAsProto(self, input: Any, **kwargs: Any) -> Any:
-        """`ParallelEncode` to messages."""
-        return self.ParallelEncode(input=input, return_type="proto", **kwargs)
 
     # --- decode
 
@@ -474,10 +385,7 @@ class SentencePieceProcessor(Older):
             input = []
         if not _is_sequence(input):
             input = [input]
-        if hasattr(input, "ndim"):
-            batch = input.ndim > 1
-        else:
-            batch = len(input) > 0 and _is_sequence(input[0])
+        batch = _is_batch(input)
         rows = list(input) if batch else [input]
         filled = [row for row in rows if _is_sequence(row) and len(row) > 0]
         of_pieces = bool(filled) and _is_pieces(filled[0])
@@ -490,14 +398,14 @@ class SentencePieceProcessor(Older):
     ) -> Any:
         vocabulary = self._vocabulary
         if of_pieces:
+            self._cut()
             pieces = [_piece(piece) for piece in row]
             texts = (piece.decode("utf-8", "surrogateescape") for piece in pieces)
             cut = decoded(vocabulary, [*zip(pieces, map(vocabulary.id, texts), strict=True)])
         else:
             ids = ids_of(row)
             vocabulary.check(ids)
-            if ids:
-                self._cut()
+            self._cut()
             cut = decoded(vocabulary, [(vocabulary.pieces[id_].encode(), id_) for id_ in ids])
         if kind is bytes or (kind is str and in_bytes):
             return cut.text
@@ -511,116 +419,19 @@ class SentencePieceProcessor(Older):
             return cut.serialized()
         return cut.message(characters=kind == "immutable_proto")
 
-    def DecodePieces(self, input: Any, return_type: Any = None, **kwargs: Any) -> Any:
-        """`Decode`."""
-        return self.Decode(input=input, return_type=return_type, **kwargs)
-
-    def DecodeIds(self, input: Any, return_type: Any = None, **kwargs: Any) -> Any:
-        """`Decode`."""
-        return self.Decode(input=input, return_type=return_type, **kwargs)
-
-    def DecodePiecesAsProto(self, input: Any, **kwargs: Any) -> Any:
-        """`Decode` to messages."""
-        return self.Decode(input=input, return_type="proto", **kwargs)
-
-    def DecodeIdsAsProto(self, input: Any, **kwargs: Any) -> Any:
-        """`Decode` to messages."""
-        return self.Decode(input=input, return_type="proto", **kwargs)
-
     # --- normalize
 
     def Normalize(self, input: Any, with_offsets: bool | None = None) -> Any:
         """A text, or a list of texts, as it is before it is cut.
 
-        With ``with_offsets`` pairs: the text, and for each character (of bytes: each byte) the one of the
-        original that it counts from, with the end behind the last.
+        With ``with_offsets`` pairs: the text, and for each character (of bytes: each byte) the one of
+        the original that it counts from, with the end behind the last.
         """
-        normalizing = self._normalizing()
-        return normalized(normalizing, input, bool(with_offsets))
+        if self._cutter is None and not with_offsets and not isinstance(input, list):
+            return type(text_of(input))()
+        return normalized(self._cut().normalizing, input, bool(with_offsets))
 
-    def _normalizing(self) -> Normalizing:
-        return (
-            Normalizing(self._vocabulary.file.normalizer)
-            if self._cutter is None
-            else (self._cutter.normalizing)
-        )
-
-    # --- the vocabulary
-
-    def GetPieceSize(self) -> int:
-        """How many pieces there are."""
-        return len(self._vocabulary.pieces)
-
-    def PieceToId(self, piece: Any) -> Any:
-        """The id of a piece, or of each of a list; that of the unknown piece for what is none."""
-        if isinstance(piece, (str, bytes)) and not is_broken(piece):
-            return self._id(piece)
-        if isinstance(piece, (dict, set, frozenset)) or not hasattr(piece, "__getitem__"):
-            raise TypeError(
-                f"a piece is {type(piece).__name__}; expected a text or a list of texts"
-            )
-        if not all(isinstance(each, (str, bytes)) and not is_broken(each) for each in piece):
-            raise TypeError("Sequence elements must be str or bytes")
-        return [self._id(each) for each in piece]
-
-    def _id(self, piece: str | bytes) -> int:
-        text = piece if isinstance(piece, str) else piece.decode("utf-8", "surrogateescape")
-        return self._vocabulary.id(text)
-
-    def _look_up(self, id: Any, tell: Callable[[int], Any]) -> Any:
-        """What is to be told of an id, or of each of a list."""
-        if hasattr(id, "__index__") and not getattr(id, "ndim", 0):
-            number = id.__index__()
-            if not -(2**31) <= number < 2**31:
-                ids_of(None)
-            self._vocabulary.check([number])
-            return tell(number)
-        ids = ids_of(id)
-        self._vocabulary.check(ids)
-        return [tell(each) for each in ids]
-
-    def IdToPiece(self, id: Any) -> Any:
-        """The piece of an id, or of each of a list; IndexError if there is none."""
-        return self._look_up(id, self._vocabulary.pieces.__getitem__)
-
-    def GetScore(self, id: Any) -> Any:
-        """The score of an id, or of each of a list."""
-        return self._look_up(id, lambda each: self._vocabulary.file.pieces[each].score)
-
-    def IsUnknown(self, id: Any) -> Any:
-        """Whether an id, or each of a list, is that of the unknown piece."""
-        return self._is(id, PieceType.UNKNOWN)
-
-    def IsControl(self, id: Any) -> Any:
-        """Whether an id, or each of a list, is that of a control piece."""
-        return self._is(id, PieceType.CONTROL)
-
-    def IsUnused(self, id: Any) -> Any:
-        """Whether an id, or each of a list, is that of an unused piece."""
-        return self._is(id, PieceType.UNUSED)
-
-    def IsByte(self, id: Any) -> Any:
-        """Whether an id, or each of a list, is that of a byte."""
-        return self._is(id, PieceType.BYTE)
-
-    def _is(self, id: Any, kind: PieceType) -> Any:
-        return self._look_up(id, lambda each: self._vocabulary.types[each] is kind)
-
-    def unk_id(self) -> int:
-        """The id of the unknown piece."""
-        return self._vocabulary.role("unk", "<unk>", PieceType.UNKNOWN)
-
-    def bos_id(self) -> int:
-        """The id of ``<s>``, -1 if there is none."""
-        return self._vocabulary.role("bos", "<s>", PieceType.CONTROL)
-
-    def eos_id(self) -> int:
-        """The id of ``</s>``, -1 if there is none."""
-        return self._vocabulary.role("eos", "</s>", PieceType.CONTROL)
-
-    def pad_id(self) -> int:
-        """The id of ``<pad>``, -1 if there is none."""
-        return self._vocabulary.role("pad", "<pad>", PieceType.CONTROL)
+    # --- the model
 
     def serialized_model_proto(self) -> bytes:
         """The bytes of the model, as they were loaded."""
@@ -641,8 +452,6 @@ class SentencePieceProcessor(Older):
         file = dataclasses.replace(self._vocabulary.file, normalizer=changed, self_test=())
         return self._take(file.to_bytes())
 
-    piece_size = GetPieceSize
-    vocab_size = GetPieceSize
     Tokenize = Encode
     Detokenize = Decode
 
@@ -660,78 +469,6 @@ class SentencePieceProcessor(Older):
             self.LoadFromSerializedProto(data)
         self.__dict__.update(state)
 
-    def __len__(self) -> int:
-        """How many pieces there are."""
-        return self.GetPieceSize()
-
-    def __getitem__(self, piece: Any) -> Any:
-        """The id of a piece. See `PieceToId`."""
-        return self.PieceToId(piece)
-
-
-class _Frame:
-    """What stands around the pieces of a text, and in which order they come."""
-
-    def __init__(
-        self,
-        processor: SentencePieceProcessor,
-        add_bos: bool,
-        add_eos: bool,
-        reverse: bool,
-        emit_unk_piece: bool,
-    ) -> None:
-        self._vocabulary = processor._vocabulary
-        self._bos, self._eos = processor.bos_id(), processor.eos_id()
-        self._unknown = processor.unk_id()
-        asked = (("unk", emit_unk_piece), ("reverse", reverse), ("bos", add_bos), ("eos", add_eos))
-        self._asked = tuple(option for option, wanted in asked if wanted)
-        self._steps = (*processor._encode_options, *self._asked)
-
-    def check_plain(self) -> None:
-        """RuntimeError if anything is asked for that messages cannot say."""
-        if self._asked:
-            raise RuntimeError(
-                "UNIMPLEMENTED: add_bos, add_eos, reverse, and emit_unk_piece is not supported in "
-                "proto API"
-            )
-
-    def ids(self, ids: list[int]) -> list[int]:
-        """Ids, framed."""
-        for step in self._steps:
-            if step == "reverse":
-                ids = ids[::-1]
-            elif step == "bos":
-                ids = [self._control(self._bos, "BOS"), *ids]
-            elif step == "eos":
-                ids = [*ids, self._control(self._eos, "EOS")]
-        return ids
-
-    def pieces(self, pieces: list[bytes]) -> list[bytes]:
-        """Pieces, framed."""
-        if not self._steps:
-            return pieces
-        texts, find = self._vocabulary.pieces, self._vocabulary.id
-        for step in self._steps:
-            if step == "reverse":
-                pieces = pieces[::-1]
-            elif step == "bos":
-                pieces = [texts[self._control(self._bos, "BOS")].encode(), *pieces]
-            elif step == "eos":
-                pieces = [*pieces, texts[self._control(self._eos, "EOS")].encode()]
-            else:
-                unknown = texts[self._unknown].encode()
-                pieces = [
-                    unknown if find(piece.decode()) == self._unknown else piece for piece in pieces
-                ]
-        return pieces
-
-    def _control(self, id_: int, name: str) -> int:
-        if id_ == -1:
-            raise ValueError(
-                f"INVALID_ARGUMENT: {name} token is not defined as a control symbol in this model."
-            )
-        return id_
-
 
 def _flag(value: Any) -> bool:
     return (
@@ -748,6 +485,12 @@ def _texts(values: list[Any]) -> list[str | bytes]:
 
 def _is_sequence(value: Any) -> bool:
     return hasattr(value, "__len__") and not isinstance(value, (str, bytes))
+
+
+def _is_batch(rows: Any) -> bool:
+    if hasattr(rows, "ndim"):
+        return bool(rows.ndim > 1)
+    return len(rows) > 0 and _is_sequence(rows[0])
 
 
 def _is_pieces(row: Any) -> bool:
@@ -768,14 +511,5 @@ def _array(ids: list[int]) -> NDArray[np.int32]:
     return array
 
 
-def add_snake_case(cls: type) -> None:
-    """Every public name in camel case also in snake case: ``EncodeAsIds``, ``encode_as_ids``."""
-    import re
-
-    for name, value in list(vars(cls).items()):
-        if name[0].isupper():
-            snake = re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower().replace("n_best", "nbest")
-            setattr(cls, snake, value)
-
-
+add_snake_case(Older)
 add_snake_case(SentencePieceProcessor)

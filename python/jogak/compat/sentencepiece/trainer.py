@@ -5,8 +5,6 @@ Rule: says only how flags and streams come in and what is raised; what a flag me
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 import tempfile
 from collections.abc import Iterator
@@ -46,15 +44,15 @@ class SentencePieceTrainer:
         """Learn a model by SentencePiece's flags, and write it.
 
         Args:
-            arg: all flags as one text, ``"--input=a.txt --model_prefix=m"``; keywords are not looked at then.
+            arg: all flags as one text, ``"--input=a.txt --model_prefix=m"``; then keywords do not count.
             logstream: nothing is logged.
             kwargs: flags by name; ``sentence_iterator`` (an iterator of ``str`` or ``bytes``) instead of
                 ``input``; ``model_writer`` (anything with ``write``) instead of ``model_prefix``;
                 ``normalizer`` (a `SentencePieceNormalizer`) instead of rules by name.
 
         Raises:
-            TrainerError: a flag that is unknown or not possible, files that are not there, a vocabulary that
-                is too large or too small; a RuntimeError and a ValueError at once.
+            TrainerError: a flag that is unknown or not possible, files that are not there, a vocabulary
+                that is too large or too small; a RuntimeError and a ValueError at once.
             UnsupportedFeature: ``pretokenizer``.
         """
         return SentencePieceTrainer._Train(arg=arg, **kwargs)
@@ -69,13 +67,9 @@ _OBJECTS = {
 }
 
 
-def _written(value: Any) -> str:
-    """A value as the command line has it; lists with commas."""
-    if not isinstance(value, list):
-        return str(value)
-    row = io.StringIO()
-    csv.writer(row, lineterminator="").writerow([str(each) for each in value])
-    return row.getvalue()
+def _written(value: Any) -> str | list[str]:
+    """A value as the command line has it, or a list of them."""
+    return [str(each) for each in value] if isinstance(value, list) else str(value)
 
 
 def _train(command: str | None, options: dict[str, Any]) -> None:
