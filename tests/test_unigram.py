@@ -101,7 +101,7 @@ def test_long_texts_start_sums_over(twin: Twin, repeats: int) -> None:
 @given(twin=twins(EXACT), word=st.text(LETTERS + "z", max_size=8), n=st.integers(1, 40))
 def test_n_best(twin: Twin, word: str, n: int) -> None:
     """The ways, their scores and their order."""
-    if not has_ids(twin) or twin.user_defined:
+    if not has_ids(twin) or (twin.user_defined and twin.precision == "double"):
         return
     tok = tokenizer(twin)
     expected = [

@@ -12,7 +12,8 @@ Rules:
 - An unknown character has the lowest score of all pieces less 10. It may be used only where that one
   character is no piece.
 - A user-defined piece has the score (its length in UTF-8 bytes - 1) / 10, rounded to 32 bits, which no
-  logarithm of a probability reaches.
+  logarithm of a probability reaches. With `"single"`, among all ways (n best, sums over all, drawing) it
+  is the length in characters that counts.
 - Of candidates with equal sums the one that starts earlier wins. Of paths with equal scores the one
   whose last piece starts earlier comes first, then the one whose last but one does, and so on.
 - Sums are rounded, and rounding settles near-ties, so it is part of the model. `"double"` adds in
@@ -32,8 +33,10 @@ import math
 import struct
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Literal
 
+from .agenda import n_best
 from .random import SplitMix64
 
 #: An unknown character in a path.
@@ -73,6 +76,16 @@ class Unigram:
         return {
             text: _single((len(text.encode()) - 1) * 0.1) if text in self.user_defined else score
             for text, score in self.scores.items()
+        }
+
+    @cached_property
+    def _among_ways(self) -> dict[str, float]:
+        """The same among all ways: SentencePiece counts characters there."""
+        if self.precision == "double":
+            return self._used
+        return {
+            text: _single((len(text) - 1) * 0.1) if text in self.user_defined else score
+            for text, score in self._used.items()
         }
 
     @cached_property
@@ -155,11 +168,12 @@ class Unigram:
         """
         total = 0.0
         for text, _, _ in path:
-            total += self.unknown_score if text is None else self._used[text]
+            total += self.unknown_score if text is None else self._among_ways[text]
         return total
 
     def n_best(self, word: str, n: int) -> list[tuple[float, list[Step]]]:
-        """The n best paths with their scores, best first. Takes time exponential in the word's length.
+        """The n best paths with their scores, best first: in 32 bits by `agenda`. In 64 bits it takes time
+        exponential in the word's length.
 
         >>> model = Unigram({"a": -2.0, "aa": -3.0})
         >>> [(score, len(path)) for score, path in model.n_best("aaa", 2)]
@@ -169,6 +183,14 @@ class Unigram:
         def key(path: list[Step]) -> tuple[float, list[int]]:
             return -self.score(path), [start for _, start, _ in reversed(path)]
 
+        if self.precision == "single":
+            ends = self._ends(word)
+            starts = [[(step[1], score) for step, score in steps] for steps in ends]
+            step_of = {step[1:]: step for steps in ends for step, _ in steps}
+            return [
+                (score, [step_of[border] for border in pairwise((*path, len(word)))])
+                for score, path in n_best(starts, n)
+            ]
         paths = sorted(self.all_paths(word), key=key)[:n]
         return [(self.score(path), path) for path in paths]
 
@@ -239,6 +261,7 @@ class Unigram:
         ends: list[list[tuple[Step, float]]] = [[] for _ in range(len(word) + 1)]
         for start in range(len(word)):
             for step, score in self.steps(word, start):
+                score = score if step[0] is None else self._among_ways[step[0]]
                 ends[step[2]].append((step, score))
         return ends
 
