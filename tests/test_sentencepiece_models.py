@@ -1,5 +1,5 @@
-"""SentencePiece models that its own trainer makes, with all options that a model can have: ids, pieces, the
-way back of any ids, and the n best ways are those of SentencePiece.
+"""Models of SentencePiece's own trainer, with all options that a model can have: ids, pieces, the text of
+any ids, and the n best ways are those of SentencePiece.
 """
 
 from __future__ import annotations

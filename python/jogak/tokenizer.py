@@ -496,8 +496,10 @@ class Tokenizer:
     ) -> list[Segmentation]:
         """The ``n`` most likely ways to cut a text, the best one first; fewer if there are no more.
 
-        Scores are added in 64 bits, so ways that are as good as equal may come in another order than
-        `encode` decides between them. Memory: 16 bytes for each of the ways at each character.
+        A loaded SentencePiece model gives SentencePiece's lists, scores and order, even where it finds
+        fewer ways than there are. Others add in 64 bits, so ways that are as good as equal may come
+        in another order than `encode` decides between them. Memory: 16 bytes for each of the ways at
+        each character.
 
         Args:
             text: any text.

@@ -1,4 +1,4 @@
-"""SentencePiece ``.model`` files: Unigram, BPE, characters; and the ``.vocab`` beside them.
+"""SentencePiece ``.model`` files: Unigram, BPE, characters, words; and the ``.vocab`` beside them.
 
 A model file says everything that ids depend on: pieces with types and scores, how text is normalized,
 what spaces become. It becomes this tokenizer:
@@ -8,19 +8,20 @@ what spaces become. It becomes this tokenizer:
     model_type unigram     UnigramModel, precision="single"
     model_type bpe         ScoredBPEModel
     model_type char        the same, without merges; written as bpe
+    model_type word        WordLevelModel; read only
     NORMAL                 a piece                    UNKNOWN     the unknown piece
     USER_DEFINED           user_defined               CONTROL     a special token
     UNUSED                 unused (Unigram)           BYTE        byte fallback
     precompiled_charsmap   Charsmap                   remove_extra_whitespaces   CollapseSpaces
     add_dummy_prefix, escape_whitespaces, treat_whitespace_as_suffix             Metaspace
 
-Word models are refused, and so is what could change ids and is not known. How the model
+Ids become text by `sentencepiece_back`. What could change ids and is not known is refused. How the model
 was trained (the rest of ``trainer_spec``) is no part of a tokenizer; `read_model` gives all of a file,
 and `ModelFile.to_bytes` writes it back.
 
-Three things are not SentencePiece's: control tokens and the unknown piece decode to their own text
-unless they are left out; a text cannot ask for ``<s>`` in front, which is the caller's business; and the
-trainer spec of a written file says no more than what the tokenizer knows.
+Three things are not SentencePiece's: a text cannot ask for ``<s>`` in front, which is the caller's
+business; the trainer spec of a written file says no more than what the tokenizer knows; and a text that
+normalization leaves nothing of has no ids, where SentencePiece may make a lone ``▁`` of it.
 
 Source: https://github.com/google/sentencepiece, release 0.2.3
 """
@@ -83,8 +84,8 @@ def read(path: PathLike) -> Loaded:
 
     Raises:
         FormatError: not a SentencePiece model, or one that SentencePiece would refuse.
-        UnsupportedFeature: a word model, a denormalizer, or unknown fields that could
-            change ids.
+        UnsupportedFeature: unknown fields that could change ids, a denormalizer that changes spaces,
+            unused pieces of BPE.
         OSError: the file cannot be read.
     """
     return loaded_from(read_bytes(path), os.fspath(path))
@@ -422,7 +423,7 @@ def _matches(peek: Peek) -> bool:
 
 FORMAT = Format(
     name="sentencepiece",
-    about="a SentencePiece .model, unigram, bpe or char",
+    about="a SentencePiece .model, unigram, bpe, char or word",
     matches=_matches,
     read=read,
     write=write,

@@ -1,8 +1,8 @@
-"""The n best paths as SentencePiece finds them (0.2.3): which of equal sums comes first is how it searches.
+"""The n best paths as SentencePiece 0.2.3 finds them: how it searches decides between equal sums.
 
     waiting = [the end of the word]
     while something waits and there are less than n paths:
-        take what can become the best whole: its own sum, and the best sum of all that may stand before it
+        take what can become the best whole: its own sum, and the best sum of what may stand before it
         if it reaches the start of the word, it is a path
         else: each piece that may stand right before it, with it, waits too
         if 10,000 wait: forget all but the best 512 (or 10 n, if that is less)

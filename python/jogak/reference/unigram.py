@@ -172,8 +172,9 @@ class Unigram:
         return total
 
     def n_best(self, word: str, n: int) -> list[tuple[float, list[Step]]]:
-        """The n best paths with their scores, best first: in 32 bits by `agenda`. In 64 bits it takes time
-        exponential in the word's length.
+        """The n best paths with their scores, best first: in 32 bits by `agenda`.
+
+        In 64 bits it takes time exponential in the word's length.
 
         >>> model = Unigram({"a": -2.0, "aa": -3.0})
         >>> [(score, len(path)) for score, path in model.n_best("aaa", 2)]

@@ -202,8 +202,8 @@ class DecodeCTC(_Stage):
 class DecodeSentencePiece(_Stage):
     """The whole way back of a SentencePiece model (0.2.3). No other stage stands beside it.
 
-    Pieces become their text with ``▁`` as a space. Runs of ``<0x..>`` become the characters of their bytes;
-    every byte that is part of none becomes U+FFFD.
+    Pieces become their text with ``▁`` as a space. Runs of ``<0x..>`` become the characters of their
+    bytes; every byte that is part of none becomes U+FFFD.
 
     Args:
         unknown: the text of the unknown piece; None if there is none.

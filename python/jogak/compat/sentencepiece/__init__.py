@@ -4,9 +4,8 @@
 `jogak.train_sentencepiece`), `SentencePieceNormalizer` rewrites texts. Names of releases to 0.2.1 that
 scripts still use stand beside them: immutable messages, ``encode_extra_options``, ``calculate_entropy``.
 
-What cannot be the same: which way is drawn by sampling (other random numbers), the order of the n best
-ways where they are as good as equal, and messages, which need no protobuf here and cannot be changed.
-FlatBuffers and ``pretokenizer`` of the trainer are refused by name.
+What cannot be the same: which way is drawn by sampling (other random numbers), and messages, which need
+no protobuf here and cannot be changed. FlatBuffers and ``pretokenizer`` of the trainer are refused by name.
 """
 
 from __future__ import annotations

@@ -298,8 +298,6 @@ class SentencePieceProcessor(Forms, Pieces, Older):
     ) -> Any:
         """A text, or a list of texts -> the likeliest ways to cut it, best first. See `Encode`.
 
-        Ways that are as good as equal may come in another order than SentencePiece's.
-
         Raises:
             RuntimeError: no Unigram model, or more than 512 ways.
         """
