@@ -148,7 +148,9 @@ def _text(path: str) -> str:
     try:
         return read_bytes(path).decode("utf-8")
     except UnicodeDecodeError as error:
-        raise Node(None, f"byte {error.start}", path).fault("is not UTF-8") from None
+        raise Node(None, f"byte {error.start}", path).fault(
+            "is not UTF-8; expected a template in UTF-8"
+        ) from None
 
 
 # --- roles --------------------------------------------------------------------------------------

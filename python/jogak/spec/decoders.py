@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 from jogak.errors import ConfigError
-from jogak.spec.checks import flag, one_of
+from jogak.spec.checks import flag, made, one_of
 
 __all__ = [
     "DecodeByteFallback",
@@ -223,7 +223,4 @@ def decoder_stage_from_dict(data: Mapping[str, Any]) -> DecoderStage:
     kind = options.pop("type", None)
     if not isinstance(kind, str) or kind not in _KINDS:
         raise ConfigError(f"decoder stage {kind!r} is not known; expected one of {[*_KINDS]}")
-    try:
-        return _KINDS[kind](**options)
-    except TypeError as error:
-        raise ConfigError(f"decoder stage {kind!r}: {error}") from None
+    return made(f"decoder stage {kind!r}", _KINDS[kind], options)
