@@ -66,8 +66,13 @@ def test_catalogue(case: Case, tmp_path: Path) -> None:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_errors_are_what_python_expects(case: Case) -> None:
     """``except ValueError`` catches what is wrong with a value, ``except KeyboardInterrupt`` a stop."""
-    usual = {errors.TrainingInterrupted: KeyboardInterrupt, errors.UnsupportedFeature: Exception}
-    assert issubclass(case.error, (usual.get(case.error, ValueError), errors.JogakError))
+    usual = {
+        errors.TrainingInterrupted: KeyboardInterrupt,
+        errors.UnsupportedFeature: Exception,
+        errors.ParityError: Exception,
+    }
+    assert issubclass(case.error, errors.JogakError)
+    assert issubclass(case.error, usual.get(case.error, ValueError))
     assert getattr(jogak, case.error.__name__) is case.error
 
 
@@ -175,11 +180,16 @@ def raising() -> set[tuple[str, str]]:
     return found
 
 
-def test_every_module_that_raises_has_a_case(tmp_path: Path) -> None:
+def test_every_module_that_raises_has_a_case(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The place of each ``raise`` is seen in the traceback, that of an error in its chain too."""
     shown = set()
-    for case in CASES:
-        error: BaseException | None = raised(case, tmp_path)
+    for number, case in enumerate(CASES):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        monkeypatch.chdir(folder)
+        error: BaseException | None = raised(case, folder)
         while error is not None:
             if isinstance(error, errors.JogakError):
                 last = traceback.extract_tb(error.__traceback__)[-1]

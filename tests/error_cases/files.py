@@ -1,10 +1,9 @@
-"""Files of every family: their name, and the place in them."""
+"""jogak's own files, and those of the families that it trains: their name, and the place in them."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
-from base64 import b64encode
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import jogak
 from error_cases.case import CHARS, Call, load_file, tok
 from error_cases.case import Case as C
 from error_cases.running import unigram
+from error_cases.vocabularies import RANKS
 from jogak import formats
 from jogak.formats import files
 
@@ -62,8 +62,7 @@ def grows_too_large(folder: Path) -> object:
 
 def load_ranks(folder: Path) -> object:
     """A rank file that is none of the published ones."""
-    data = b"".join(b"%s %d\n" % (b64encode(bytes([byte])), byte) for byte in range(256))
-    return load_file("a.tiktoken", data)(folder)
+    return load_file("a.tiktoken", RANKS)(folder)
 
 
 def lone_surrogate(_: Path) -> object:
