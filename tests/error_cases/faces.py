@@ -32,8 +32,10 @@ def behind(call: Callable[[], object]) -> Call:
         try:
             return call()
         except Exception as error:
-            assert error.__cause__ is not None
-            raise error.__cause__ from None
+            cause = error.__cause__
+        # Not within the handler: the two would be each other's context, without end.
+        assert cause is not None
+        raise cause
 
     return inner
 

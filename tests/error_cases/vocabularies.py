@@ -146,7 +146,7 @@ CASES = [
     C("an option of a folder", jogak.ConfigError, load_folder("tokenizer.json", pretokenizer="gpt2"),
       ("tokenizer.json in ", "has no option 'pretokenizer'", "it takes: ")),
     C("a folder without a tokenizer", jogak.FormatError, load_folder("config.json"),
-      ("has no tokenizer", "expected tokenizer.json, vocab.json and merges.txt")),
+      ("the folder has no tokenizer", "expected tokenizer.json, vocab.json and merges.txt")),
     C("a file beside the tokenizer", jogak.FormatError,
       load_folder("tokenizer.json", "special_tokens_map.json"),
       ("special_tokens_map.json: the file is a list of 0", "expected an object"),

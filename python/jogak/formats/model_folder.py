@@ -31,7 +31,7 @@ from typing import Any
 
 from jogak.errors import ConfigError, UnsupportedFeature
 from jogak.formats import hf_json, sentencepiece, vocab_merges, vocab_txt
-from jogak.formats.checked import Node, parse
+from jogak.formats.checked import Node, fault, parse
 from jogak.formats.family import Format, Loaded, Peek, Probe
 from jogak.formats.files import PathLike, read_bytes, write_atomically
 from jogak.spec import Spec
@@ -107,9 +107,11 @@ def _tokenizer_of(folder: str) -> tuple[Format, list[str]]:
         for name in names:
             if _is_there(folder, name):
                 return family, [name]
-    raise Node(None, "", folder).fault(
-        "has no tokenizer; expected tokenizer.json, vocab.json and merges.txt, vocab.txt, or a "
-        "SentencePiece model"
+    raise fault(
+        folder,
+        "",
+        "the folder has no tokenizer; expected tokenizer.json, vocab.json and merges.txt, vocab.txt, or a "
+        "SentencePiece model",
     )
 
 
