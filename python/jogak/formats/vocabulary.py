@@ -52,8 +52,11 @@ def refuse_options(model: Model, file: str) -> None:
     Raises:
         UnsupportedFeature: naming the first such option of the model.
     """
-    for option in ("dropout", "word_suffix", "drop_unknown", "drawn", "hf_rules"):
-        if value := getattr(model, option, None):
+    for option in (
+        *("dropout", "word_suffix", "drop_unknown", "drawn", "hf_rules", "unknown_score"),
+    ):
+        value = getattr(model, option, None)
+        if value is not None and value is not False and value != "":
             raise UnsupportedFeature(
                 f"{file}: the format cannot say {option}={value!r}; save as the native format"
             )
