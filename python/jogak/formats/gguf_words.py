@@ -2,8 +2,8 @@
 
 Expressions are run one after the other, each over what the one before left in one piece; matches and
 what lies between them are words. llama.cpp has its own tables of letters and digits, those of Unicode
-15.1: what came later is neither, and so is every letter alike, capital or small. Its ``'S`` is ASCII, its
-symbols have no ``~``; ``\\d`` and ``\\b`` know ASCII only.
+15.1: what came later is neither, and so is every letter alike, capital or small. Its ``'S`` is
+ASCII, and ``\\d`` and ``\\b`` know ASCII only.
 
 Rule: a name stands here only if words equal llama.cpp's, on every character.
 
@@ -19,11 +19,11 @@ from jogak.spec import Pretokenizer, Split
 __all__ = ["ADD_BOS", "NO_BOS", "PRE", "WHOLE_WORDS"]
 
 _AGE = r"\p{age=15.1}"
-_L, _N, _M, _P = (rf"[\p{{{name}}}&&{_AGE}]" for name in "LNMP")
-_S = rf"[$+<=>^`|[\p{{S}}&&{_AGE}&&[^\x00-\x7F]]]"
+_L, _N, _M, _P, _S = (rf"[\p{{{name}}}&&{_AGE}]" for name in "LNMPS")
 _LN, _LM, _PS = f"{_L}{_N}", f"[{_L}{_M}]", f"{_P}{_S}"
-#: Letters that are no ASCII small letter, and those that are no ASCII capital.
+#: Letters that are no ASCII small letter, and those that are no ASCII capital; with marks.
 _CASED, _SMALL = (rf"[\p{{L}}&&{_AGE}&&[^{ascii}]]" for ascii in ("a-z", "A-Z"))
+_CASED_M, _SMALL_M = (rf"[[\p{{L}}\p{{M}}]&&{_AGE}&&[^{ascii}]]" for ascii in ("a-z", "A-Z"))
 
 _SUFFIX = r"(?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])"
 _LEAD = rf"[^\r\n{_LN}]?"
@@ -52,8 +52,8 @@ _DEEPSEEK_LETTERS = (
 )
 
 
-def _cl100k(digits: str, end: str = _END) -> Split:
-    return Split(rf"{_SUFFIX}|{_LEAD}{_L}+|{digits}|{_OTHERS}[\r\n]*|{end}")
+def _cl100k(digits: str, suffix: str = _SUFFIX + "|", end: str = _END) -> Split:
+    return Split(rf"{suffix}{_LEAD}{_L}+|{digits}|{_OTHERS}[\r\n]*|{end}")
 
 
 def _by_case(cased: str, small: str, ending: str, digits: str) -> Split:
@@ -67,9 +67,8 @@ def _same_case(digits: str) -> Split:
     return Split(rf"{_LEAD}{_LM}+{_SUFFIX}?|{digits}|{_OTHERS}[\r\n/]*|{_END}")
 
 
-_DEEPSEEK = Split(
-    rf"{_ASCII_PUNCTUATION}[A-Za-z]+|[^\r\n{_L}{_PS}]?{_LM}+| ?[{_PS}]+[\r\n]*|{_END}"
-)
+_DEEPSEEK_START = rf"{_ASCII_PUNCTUATION}[A-Za-z]+|[^\r\n{_L}{_PS}]?{_LM}+| ?[{_PS}]+"
+_DEEPSEEK = Split(rf"{_DEEPSEEK_START}[\r\n]*|{_END}")
 _CL100K, _QWEN2 = _cl100k(_DIGITS), _cl100k(_N)
 _GPT_4O = _by_case(_CASED, _SMALL, _SUFFIX + "?", _DIGITS)
 _LLAMA_3 = (
@@ -93,6 +92,9 @@ _NAMES: tuple[tuple[tuple[Pretokenizer, ...], tuple[str, ...]], ...] = (
             *("solar-open", "grok-2"),
         ),
     ),
+    ((_cl100k(_N, ""),), ("ufakzeka",)),
+    ((Split(r"[^\n]+|\n+"), _QWEN2), ("laguna",)),
+    ((Split(_DIGITS), _cl100k(f"{_N}+")), ("minicpm5",)),
     (
         (
             _cl100k(
@@ -132,6 +134,7 @@ _NAMES: tuple[tuple[tuple[Pretokenizer, ...], tuple[str, ...]], ...] = (
     ),
     ((_by_case(_CASED, _SMALL, "", _N),), ("tekken",)),
     ((_GPT_4O,), ("gpt-4o", "llama4", "kanana2", "talkie", "minimax-m2")),
+    ((_by_case(_CASED_M, _SMALL_M, _SUFFIX + "?", _DIGITS),), ("granite-embed-multi-97m",)),
     (
         (Split(r"[0-9]{1,3}(?=(?:[0-9]{3})*(?![0-9A-Za-z_]))"), _same_case(_DIGITS)),
         ("tiny_aya", "cohere2moe"),
@@ -195,6 +198,15 @@ _NAMES: tuple[tuple[tuple[Pretokenizer, ...], tuple[str, ...]], ...] = (
     ),
     (
         (
+            Split(_DIGITS),
+            _KANA_AND_HAN,
+            Split(rf"{_DEEPSEEK_START}|[\r\n]|{_SPACES}"),
+            Split(_N),
+        ),
+        ("spark2_5",),
+    ),
+    (
+        (
             # By threes from the right; what stands before the first of them stays with it.
             Split(rf"[^{_N}]*(?:{_N}{{1,2}}(?=(?:{_N}{{3}})*(?!{_N}))|{_N}{{3}})"),
             Split(f"[{_EAST_ASIAN}]+"),
@@ -215,7 +227,7 @@ PRE: Mapping[str, tuple[Pretokenizer, ...]] = {
 }
 
 #: Those where a word that is a token is taken whole (``ignore_merges``).
-WHOLE_WORDS = frozenset((*_LLAMA_3, "tekken", "youtu"))
+WHOLE_WORDS = frozenset((*_LLAMA_3, "tekken", "youtu", "granite-embed-multi-97m", "minicpm5"))
 
 #: Those where BOS is added unless the file says otherwise, and those that have none by default.
 ADD_BOS = frozenset((*_LLAMA_3, "tekken", "chameleon"))

@@ -52,11 +52,9 @@ def refuse_options(model: Model, file: str) -> None:
     Raises:
         UnsupportedFeature: naming the first such option of the model.
     """
-    for option in (
-        *("dropout", "word_suffix", "drop_unknown", "drawn", "hf_rules", "unknown_score"),
-    ):
+    for option in ("dropout", "word_suffix", "drop_unknown", "drawn", "hf_rules", "unknown_score"):
         value = getattr(model, option, None)
-        if value is not None and value is not False and value != "":
+        if value or (option == "unknown_score" and value is not None):
             raise UnsupportedFeature(
                 f"{file}: the format cannot say {option}={value!r}; save as the native format"
             )

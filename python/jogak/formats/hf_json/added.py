@@ -123,8 +123,17 @@ def write(
         special: text -> id of the special tokens.
         tokens: the rules of looking.
         ids: text -> id of all pieces.
+
+    Raises:
+        UnsupportedFeature: a token for which only ASCII is white space.
     """
     rules = {token.text: token for token in tokens}
+    odd = next((token for token in rules.values() if token.ascii_spaces), None)
+    if odd is not None:
+        raise UnsupportedFeature(
+            f"a tokenizer.json cannot say AddedToken.ascii_spaces, which {odd.text!r} has; save it as the "
+            "native format"
+        )
     texts = sorted({*special, *rules}, key=lambda text: ids[text])
     plain = AddedToken("-")
     return [
