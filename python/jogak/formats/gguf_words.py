@@ -32,17 +32,23 @@ _SPACES = r"\s+(?!\S)|\s+"
 _END = rf"\s*[\r\n]+|{_SPACES}"
 _DIGITS = rf"{_N}{{1,3}}"
 _ASCII_PUNCTUATION = r"""[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~]"""
-_KANA_AND_HAN = Split("[一-龥\u3040-ゟ゠-ヿ]+")
-_WIDE_SCRIPTS = Split("[一-龥\u0800-一가-\ud7ff]+")
+_KANA_AND_HAN = Split(r"[\u4e00-\u9fa5\u3040-\u30ff]+")
+# White space was set apart before it is looked for.
+_WIDE_SCRIPTS = Split(r"[[\u0800-\u9fa5\uac00-\ud7ff]&&\S]+")
 
 _GPT2 = Split(rf"'s|'t|'re|'ve|'m|'ll|'d| ?{_L}+| ?{_N}+| ?[^\s{_LN}]+|{_SPACES}")
 _BLOOM = Split(r" ?[^(\s|.,!?…。，、।۔،)]+")
 #: What counts as Chinese for Kimi, characters that do not exist included.
-_HAN = "一-\u9fff㐀-\u4dbf豈-\ufaff\U00020000-\U0002a6df\U0002a700-\U0002ebef丽-\U0002fa1f"
+_HAN = (
+    r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002a6df\U0002a700-\U0002b73f\U0002b740-\U0002ebef"
+    r"\U0002f800-\U0002fa1f"
+)
 _NO_HAN = rf"[\p{{L}}&&{_AGE}&&[^{_HAN}]]"
+#: What AFMoE sets apart: scripts of East and South East Asia; and all from U+8C48 to U+FAFF, since
+#: U+F900 became U+8C48 in llama.cpp's source.
 _EAST_ASIAN = (
-    "一-\u9fff㐀-\u4dbf豈-\ufaff\u3040-ゟ゠-ヿ･-ﾟ⼀-\u2fdfเ-\u0e7f\u0e80-\u0effក-\u17ffက-႟ꩠ-ꩿꧠ-\ua9ff"
-    "가-\ud7afᄀ-ᇿ"
+    r"\u0e40-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u2f00-\u2fdf\u3040-\u30ff\u3400-\u4dbf\u4e00-\ufaff"
+    r"\uff65-\uff9f"
 )
 #: DeepSeek's letters: those that have a case, but for some scripts and blocks.
 _DEEPSEEK_LETTERS = (
