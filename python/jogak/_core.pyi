@@ -106,6 +106,7 @@ def train_wordpiece(
     candidates: int = 20,
     words: int = 50,
 ) -> dict[str, Any]: ...
+
 @final
 class Normalizer:
     def __new__(cls, normalizer: list[dict[str, Any]]) -> Normalizer: ...

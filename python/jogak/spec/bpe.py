@@ -295,9 +295,13 @@ class BPEModel:
                     "marker 'suffix' says the same"
                 )
         if self.drawn and self.alphabet == "bytes":
-            raise ConfigError("drawn=True does not go with alphabet 'bytes', which sees bytes; choose one")
+            raise ConfigError(
+                "drawn=True does not go with alphabet 'bytes', which sees bytes; choose one"
+            )
         if self.dropout and self.strategy != "merges":
-            raise ConfigError(f"dropout skips merges, and {self.strategy!r} makes none; leave it out")
+            raise ConfigError(
+                f"dropout skips merges, and {self.strategy!r} makes none; leave it out"
+            )
 
     def __repr__(self) -> str:
         """Short: a vocabulary would fill many screens."""

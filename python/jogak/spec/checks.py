@@ -7,7 +7,16 @@ from collections.abc import Iterable, Sequence
 
 from jogak.errors import ConfigError
 
-__all__ = ["at_least", "characters_of", "flag", "one_of", "probability", "share", "unique_pieces", "unknown_text"]
+__all__ = [
+    "at_least",
+    "characters_of",
+    "flag",
+    "one_of",
+    "probability",
+    "share",
+    "unique_pieces",
+    "unknown_text",
+]
 
 
 def one_of(option: str, value: object, allowed: Iterable[object]) -> None:
