@@ -1,4 +1,4 @@
-"""Decoder chains and streams: equal to Hugging Face's decoders, to the plain-Python twin, and to each other."""
+"""Decoder chains and streams: equal to Hugging Face's, to the plain-Python twin, and to each other."""
 
 from __future__ import annotations
 

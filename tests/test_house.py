@@ -37,13 +37,22 @@ PYTHON_ARROWS: dict[str, set[str]] = {
     "normalization": {"_core", "errors", "spec"},
     "ragged": {"_core", "errors"},
     "streaming": set(),
-    "training": {"errors", "spec"},
     "special": {"errors", "spec"},
     "encoding": {"errors", "ragged"},
     "inputs": {"_core", "encoding", "errors", "spec", "special"},
     "peers": {"errors", "formats", "spec"},
     "tokenizer": {
-        *("_core", "encoding", "errors", "formats", "inputs", "ragged", "resize", "spec", "special"),
+        *(
+            "_core",
+            "encoding",
+            "errors",
+            "formats",
+            "inputs",
+            "ragged",
+            "resize",
+            "spec",
+            "special",
+        ),
         *("streaming", "threads", "training"),
         # Only inside functions: a tokenizer hands what it saw to what shows it, and what it is to what
         # knows other libraries.

@@ -885,8 +885,9 @@ def load(path: Any, format: str | None = None, **options: Any) -> Tokenizer:
             vocab.json with merges.txt beside it; a SentencePiece ``.model``; BERT's vocab.txt. Or an
             object: a ``tokenizers.Tokenizer``, a fast tokenizer of transformers, a
             ``tiktoken.Encoding``, a ``sentencepiece.SentencePieceProcessor``.
-        format: ``"jogak"``, ``"tokenizer-json"``, ``"model-folder"``, ``"vocab-merges"``, ``"tiktoken"``,
-            ``"sentencepiece"`` or ``"vocab-txt"`` to say what it is.
+        format: what it is: ``"jogak"``, ``"tokenizer-json"``, ``"model-folder"``, ``"vocab-merges"``,
+            ``"tiktoken"``, ``"tekken"``, ``"subword-nmt"``, ``"gguf"``, ``"sentencepiece"`` or
+            ``"vocab-txt"``.
         options: what the file does not say itself, such as ``pretokenizer="cl100k"`` for rank files,
             ``marker="suffix"`` for vocab.json and merges.txt, or ``lowercase=True`` for vocab.txt.
 

@@ -180,10 +180,10 @@ def test_wrong_calls_are_told(tmp_path: Path) -> None:
     path = tmp_path / "model"
     formats.write(path, toy_spec())
     with pytest.raises(
-        ConfigError, match="format is 'sentence'; expected one of .*'jogak', 'vocab-mer"
+        ConfigError, match=r"format is 'sentence'; expected one of .*'jogak', .*'vocab-mer"
     ):
         formats.read(path, format="sentence")
-    with pytest.raises(ConfigError, match="format is 'sentence'; expected one of 'jogak'"):
+    with pytest.raises(ConfigError, match=r"format is 'sentence'; expected one of .*'jogak'"):
         formats.write(path, toy_spec(), format="sentence")
     with pytest.raises(ConfigError, match="'jogak' has no option 'marker'; it takes: none, since"):
         formats.read(path, marker="none")

@@ -167,7 +167,12 @@ def put(*path: str | int, value: Any) -> Any:
             "'gpt9'; expected one of",
         ),
         (
-            put("spec", "pretokenizer", 0, value={"type": "digits", "group": True, "version": "16.0"}),
+            put(
+                "spec",
+                "pretokenizer",
+                0,
+                value={"type": "digits", "group": True, "version": "16.0"},
+            ),
             "spec.pretokenizer[0].group",
             "is true; expected a whole number",
         ),

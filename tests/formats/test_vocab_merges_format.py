@@ -73,9 +73,9 @@ def test_the_files_can_have_any_name(tmp_path: Path) -> None:
 # --- real files ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["", "encoder.json", "vocab.bpe"])
+@pytest.mark.parametrize("name", [".", "encoder.json", "vocab.bpe"])
 def test_gpt2(name: str) -> None:
-    loaded = formats.read(model_path("gpt2", name) if name else model_path("gpt2"))
+    loaded = formats.read(model_path("gpt2", name), format="vocab-merges")
     model = loaded.spec.model
     assert (loaded.format, loaded.training, loaded.probes) == ("vocab-merges", None, ())
     assert (len(model.pieces), len(model.merges or ())) == (50257, 50000)
@@ -87,10 +87,11 @@ def test_gpt2(name: str) -> None:
 def test_roberta() -> None:
     folder = model_path("roberta-base")
     known = {"<s>": 0, "<pad>": 1, "</s>": 2, "<unk>": 3, "<mask>": 50264}
-    spec = formats.read(folder).spec
+    spec = vocab_merges.read(*vocab_merges.find(folder))
     assert spec.special_tokens == known
-    assert formats.read(folder, special_tokens=list(known)).spec == spec
-    assert formats.read(folder, special_tokens=["<s>"]).spec.special_tokens == {"<s>": 0}
+    pair = vocab_merges.find(folder)
+    assert vocab_merges.read(*pair, special_tokens=list(known)) == spec
+    assert vocab_merges.read(*pair, special_tokens=["<s>"]).special_tokens == {"<s>": 0}
     assert len(spec.model.merges or ()) == 50000
 
 

@@ -30,7 +30,9 @@ def test_lines_are_ids(tmp_path: Path) -> None:
     assert spec.special_tokens == {"[PAD]": 0, "[UNK]": 1}
     tok = jogak.load(path, normalizer="none")
     assert tok.encode("undo unne undone") == [2, 3, 2, 5, 2, 3, 5]
-    assert tok.tokens("[UNK]") == ["[UNK]"] * 3, "its characters, none of which is known"
+    assert tok.tokens("[UNK]") == ["[UNK]"]
+    told = tok.tokens("[UNK]", special="text")
+    assert told == ["[UNK]"] * 3, "its characters, none of which is known"
     blank = vocab_txt.read(written(tmp_path, "a\n##\u2028\n"), normalizer="none", unknown=None)
     assert blank.model.pieces == ("a", "##\u2028")
     crlf = written(tmp_path, PLAIN.replace("\n", "\r\n"))
@@ -75,7 +77,7 @@ def test_faults_have_a_place(text: str | bytes, place: str | None, tmp_path: Pat
         ({"normalizer": "nfc"}, "'bert' or 'none'"),
         ({"normalizer": "none", "unknown": "<unk>"}, "unknown="),
         ({"normalizer": "none", "special_tokens": ["[CLS]"]}, "no piece"),
-        ({"normalizer": "none", "max_chars_per_word": 0}, "max_chars_per_word"),
+        ({"normalizer": "none", "max_chars_per_word": -1}, "max_chars_per_word"),
     ],
 )
 def test_options(options: dict[str, Any], words: str, tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use jogak::added::{Added, Input};
+use jogak::added::{Added, Input, decoded};
 use jogak::decode::{Decoder, Stream};
 use jogak::model::Bpe;
 use jogak::pipeline::{CACHE_LIMIT, Request, Tokenizer};
@@ -58,8 +58,11 @@ impl PyTokenizer {
         let decoder = match decoder {
             None => native.behind(prepare.normalizer().clone()),
             Some(stages) => {
-                let pieces = texts.iter().map(|text| text.as_deref().unwrap_or_default());
-                Decoder::chain(Vocab::new(pieces), &special, &parse_rules(&stages)?)
+                let mut pieces: Vec<String> =
+                    texts.iter().map(|text| text.clone().unwrap_or_default()).collect();
+                let skipped =
+                    decoded(&added_tokens, prepare.normalizer(), &mut pieces).map_err(to_py)?;
+                Decoder::chain(Vocab::new(&pieces), &skipped, &parse_rules(&stages)?)
                     .map_err(to_py)?
             }
         };

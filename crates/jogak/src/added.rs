@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 use fancy_regex::Regex;
+use rustc_hash::FxHashSet;
 
 use crate::error::{Error, Result};
 use crate::normalize::{Buffers, Normalizer, Origins, Place};
@@ -107,6 +108,32 @@ struct Search {
     tokens: Vec<u32>,
     has_special: bool,
     has_ordinary: bool,
+}
+
+/// What a chain of decoders gets for the ids of `tokens`: one that is looked for in normalized text is
+/// written normalized, and skipped only if that is the text of a special token (as HF does).
+///
+/// `texts` are those of all ids, and are changed. Returns the ids that are skipped as special.
+///
+/// # Errors
+/// As [`Normalizer::text`].
+pub fn decoded(
+    tokens: &[AddedToken],
+    normalizer: &Normalizer,
+    texts: &mut [String],
+) -> Result<Vec<u32>> {
+    let mut buffers = Buffers::default();
+    for token in tokens.iter().filter(|token| token.normalized) {
+        if let Some(text) = texts.get_mut(token.id as usize) {
+            normalizer.text(&token.text, Place::WHOLE, &mut buffers)?.clone_into(text);
+        }
+    }
+    let special: FxHashSet<&str> =
+        tokens.iter().filter(|token| token.special).map(|token| token.text.as_str()).collect();
+    let is_skipped = |token: &&AddedToken| {
+        texts.get(token.id as usize).is_some_and(|text| special.contains(text.as_str()))
+    };
+    Ok(tokens.iter().filter(is_skipped).map(|token| token.id).collect())
 }
 
 impl Added {

@@ -110,7 +110,9 @@ def _certificate(
     sides = []
     answerers: list[Answerer] = []
     for role, (name, path, format, tokenizer) in (("source", source), ("target", target)):
-        sides.append(Side(name, format, digest(path), tokenizer.spec.special_policy))
+        spec = tokenizer.spec
+        policy = spec.special_policy if spec.special_tokens else None
+        sides.append(Side(name, format, digest(path), policy))
         answerers.append(Answerer.of_jogak(f"{role} in jogak", tokenizer))
         if library := own_library(path, format, tokenizer):
             answerers.append(Answerer(f"{role} in {library.name}", library.encode, library.decode))

@@ -24,13 +24,14 @@ class Side:
         path: its name.
         format: its format.
         sha256: of its bytes; of a folder, of all its files.
-        special_policy: what it does with the texts of special tokens unless told otherwise.
+        special_policy: what it does with the texts of special tokens unless told otherwise; None if it
+            has none.
     """
 
     path: str
     format: str
     sha256: str
-    special_policy: str
+    special_policy: str | None
 
 
 @dataclass(frozen=True)
@@ -152,11 +153,11 @@ class Certificate:
                 f"{one.what:7} {one.left} {sign} {one.right}  (special tokens: {one.special}; "
                 f"{one.texts:,} texts, {one.ids:,} ids)"
             )
-        if self.source.special_policy != self.target.special_policy:
+        before, behind = self.source.special_policy, self.target.special_policy
+        if before != behind and before is not None and behind is not None:
             lines.append(
                 "note: unless a call says otherwise, special tokens in texts are "
-                f"{_POLICY[self.source.special_policy]} by the source and "
-                f"{_POLICY[self.target.special_policy]} by the target"
+                f"{_POLICY[before]} by the source and {_POLICY[behind]} by the target"
             )
         if self.difference is not None:
             lines.append(str(self.difference))

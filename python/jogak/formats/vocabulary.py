@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from jogak.errors import UnsupportedFeature
-from jogak.spec import DecodeByteLevel, Marker, Model, Spec, Template
+from jogak.formats.bytelevel import has_all_bytes
+from jogak.spec import BPEModel, DecodeByteLevel, Marker, Model, Spec, Template
 
 __all__ = ["MOST_HOLES", "pieces_by_id", "product", "refuse_options", "refuse_parts"]
 
@@ -27,7 +28,7 @@ def pieces_by_id(ids: Mapping[str, int]) -> tuple[str | None, ...]:
     ('a', None, 'b')
     """
     size = max(ids.values(), default=-1) + 1
-    if [*ids.values()] == [*range(size)]:  # as most files have it
+    if size == len(ids) and [*ids.values()] == [*range(size)]:  # as most files have it
         return tuple(ids)
     if size - len(ids) > MOST_HOLES:
         raise ValueError(
@@ -53,10 +54,21 @@ def refuse_options(model: Model, file: str) -> None:
         UnsupportedFeature: naming the first such option of the model.
     """
     for option in ("dropout", "word_suffix", "drop_unknown", "drawn", "hf_rules"):
-        if value := getattr(model, option, None):
+        value = getattr(model, option, None)
+        if value and not (option in ("drop_unknown", "hf_rules") and _knows_all(model)):
             raise UnsupportedFeature(
                 f"{file}: the format cannot say {option}={value!r}; save as the native format"
             )
+
+
+def _knows_all(model: Model) -> bool:
+    """Whether nothing is unknown: then rules about unknown characters change no ids."""
+    return (
+        isinstance(model, BPEModel)
+        and model.alphabet == "bytes"
+        and model.unknown is None
+        and has_all_bytes({text for text in model.pieces if text is not None})
+    )
 
 
 def product(marker: Marker, left: str, right: str) -> str:

@@ -122,7 +122,7 @@ def _replace(rule: Options, texts: Texts) -> Texts:
 
 
 def _substitute(pattern: re.Pattern[str], replacement: str, text: str) -> str:
-    """All matches replaced; an empty one does not count right behind another one, nor in an empty text."""
+    """All matches replaced; an empty one right behind another, or in an empty text, does not count."""
     if not text:
         return ""
     result, done, behind = "", 0, -1

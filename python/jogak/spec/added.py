@@ -32,7 +32,7 @@ class AddedToken:
         rstrip: white space behind it belongs to it.
         normalized: look for it (normalized itself) in the normalized text, rather than in the text as it
             comes. Those that are looked for in the text as it comes are found first. Of tokens whose
-            normalized texts are equal the first is found.
+            normalized texts are equal the first is found. A chain of decoders writes it normalized.
         in_model: the model knows the piece too, and may make it of text that is not found by the rules.
 
     >>> AddedToken("<mask>", lstrip=True).to_dict()["lstrip"]

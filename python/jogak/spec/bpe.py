@@ -228,9 +228,9 @@ class BPEModel:
         drawn: the bytes of words are drawn in GPT-2's printable characters before the model sees them,
             for byte-level pieces with other markers, or without some of the bytes. Not needed with
             ``alphabet="bytes"``.
-        hf_rules: where HF tokenizers do otherwise, do as they do. The unknown piece and the pieces of bytes are
-            pieces like any other: merges may have them, and ``whole_word`` finds them. What stands for
-            unknown characters is put down before anything is merged. A character falls back to bytes
+        hf_rules: where HF tokenizers do otherwise, do as they do. The unknown piece and those of bytes
+            are pieces like any other: merges may have them, and ``whole_word`` finds them. What stands
+            for unknown characters is put down before anything is merged. A character falls back to bytes
             only if there is a piece for each of its bytes (not all 256 are needed), else it is
             unknown. A continuation mark takes as many bytes as it has off the right part of a merge,
             whichever they are. Merges and byte-level pieces that text can never become are let be.

@@ -78,7 +78,8 @@ def read(
             id_, following = following, following + 1
         ids[text] = id_
     tokens = []
-    for text, options in flags.items():
+    # By ids, as they are written; their order means nothing.
+    for text, options in sorted(flags.items(), key=lambda item: ids[item[0]]):
         in_model = text in vocabulary and can_make(text)
         if text not in special or in_model or any(options):
             flags_of = dict(zip(_FLAGS, options, strict=True))
