@@ -67,7 +67,8 @@ def test_ranks_in_any_order_equal_tiktoken() -> None:
             text = "".join(source.choices(f"{letters} ", k=source.choice((1, 8, 20, 60, 1500))))
             assert tok.encode(text) == theirs.encode_ordinary(text)
             assert tok.encoding(text).ids.tolist() == tok.encode(text)
-            assert list(tok.explain(text).ids) == tok.encode(text)
+            if len(text) < 100:  # a trace keeps every step
+                assert list(tok.explain(text).ids) == tok.encode(text)
     assert late > 20
 
 
