@@ -107,9 +107,7 @@ class Section:
     def array(self, key: str, *kinds: str) -> list[Any] | None:
         value = self.get(key, *kinds)
         if value is not None and len(value) < len(self.tokens):
-            raise self.fault(
-                PREFIX + key, f"has {len(value)} values for {len(self.tokens)} tokens"
-            )
+            raise self.fault(PREFIX + key, f"has {len(value)} values for {len(self.tokens)} tokens")
         return None if value is None else list(value[: len(self.tokens)])
 
     def of_type(self, *types: int) -> list[str]:
@@ -227,12 +225,8 @@ def template(
         (behind, last, file.flag("add_eos_token", add_eos), "eos"),
     ):
         if add and id_ is None:
-            raise file.fault(
-                f"{PREFIX}add_{key}_token", f"is true, and there is no {key}_token_id"
-            )
+            raise file.fault(f"{PREFIX}add_{key}_token", f"is true, and there is no {key}_token_id")
         if add and id_ is not None:
             parts.append(TemplatePart((id_,)))
     text, pair = TemplatePart("A"), TemplatePart("B", 1)
     return Template(single=(*before, text, *behind), pair=(*before, text, pair, *behind))
-
-

@@ -147,19 +147,13 @@ _NAMES: tuple[tuple[tuple[Pretokenizer, ...], tuple[str, ...]], ...] = (
     ),
     (
         (
-            Split(
-                "[가-힣ㄱ-ㆎ]+|[！…“”‘’—：；，、-\u303f︰-﹏]+|[ㄅ-ㄯ]+|[一-龥\u3040-ゟ゠-ヿ]+"
-            ),
+            Split("[가-힣ㄱ-ㆎ]+|[！…“”‘’—：；，、-\u303f︰-﹏]+|[ㄅ-ㄯ]+|[一-龥\u3040-ゟ゠-ヿ]+"),
             _same_case(_N),
         ),
         ("youtu",),
     ),
     (
-        (
-            Split(
-                rf"[{_HAN}]+|[^\r\n{_LN}]?{_NO_HAN}+{_SUFFIX}?|{_DIGITS}|{_OTHERS}[\r\n]*|{_END}"
-            ),
-        ),
+        (Split(rf"[{_HAN}]+|[^\r\n{_LN}]?{_NO_HAN}+{_SUFFIX}?|{_DIGITS}|{_OTHERS}[\r\n]*|{_END}"),),
         ("kimi-k2",),
     ),
     (
@@ -193,9 +187,7 @@ _NAMES: tuple[tuple[tuple[Pretokenizer, ...], tuple[str, ...]], ...] = (
         ("deepseek-llm",),
     ),
     (
-        (
-            *(Split(r"[\r\n]"), Split(rf"\s?{_L}+"), Split(rf"\s?{_P}+"), _WIDE_SCRIPTS, Split(_N)),
-        ),
+        (*(Split(r"[\r\n]"), Split(rf"\s?{_L}+"), Split(rf"\s?{_P}+"), _WIDE_SCRIPTS, Split(_N)),),
         ("deepseek-coder",),
     ),
     (

@@ -54,7 +54,14 @@ class AddedToken:
             raise ConfigError(
                 f"AddedToken.text is {self.text!r}; expected a text that is not empty"
             )
-        rules = (self.single_word, self.lstrip, self.rstrip, self.normalized, self.in_model, self.ascii_spaces)
+        rules = (
+            self.single_word,
+            self.lstrip,
+            self.rstrip,
+            self.normalized,
+            self.in_model,
+            self.ascii_spaces,
+        )
         if not all(rule is True or rule is False for rule in rules):
             for field in dataclasses.fields(self)[1:]:
                 flag(f"AddedToken.{field.name}", getattr(self, field.name))
