@@ -24,6 +24,7 @@ __all__ = [
     "DrawBytes",
     "HfNmt",
     "Jamo",
+    "LlamaBert",
     "Lowercase",
     "Normalizer",
     "NormalizerLike",
@@ -257,6 +258,34 @@ class BertNormalizer(_Stage):
 
 
 @dataclass(frozen=True)
+class LlamaBert(_Stage):
+    """What llama.cpp does to a text for BERT models, equal to it on every text; Unicode 15.1.
+
+    Control characters and U+FFFD are dropped, white space becomes spaces, and spaces are put around
+    punctuation and Chinese characters. It is not `BertNormalizer`: a character that can be decomposed
+    leaves the first of its parts, which of a Hangul syllable is its first letter.
+
+    Args:
+        strip_accents: that, and drop combining marks; None follows ``lowercase``.
+        lowercase: lower case, character by character.
+
+    >>> LlamaBert(lowercase=False).to_dict()
+    {'type': 'llama_bert', 'strip_accents': False, 'lowercase': False}
+    """
+
+    type: ClassVar[str] = "llama_bert"
+
+    strip_accents: bool | None = None
+    lowercase: bool = True
+
+    def __post_init__(self) -> None:
+        if self.strip_accents is None:
+            object.__setattr__(self, "strip_accents", self.lowercase)
+        for option in ("strip_accents", "lowercase"):
+            flag(f"LlamaBert.{option}", getattr(self, option))
+
+
+@dataclass(frozen=True)
 class Jamo(_Stage):
     """Hangul syllables as their letters; decoding makes the very syllables again.
 
@@ -309,6 +338,7 @@ Normalizer: TypeAlias = (
     | Replace
     | Strip
     | BertNormalizer
+    | LlamaBert
     | Jamo
     | DrawBytes
     | HfNmt
