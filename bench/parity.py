@@ -23,9 +23,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import parity_peers as peers
-
 import jogak
+import parity_peers as peers
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("JOGAK_DATA") or ROOT.parent / "shared" / "data")
