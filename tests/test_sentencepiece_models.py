@@ -27,7 +27,12 @@ peer = pytest.importorskip("sentencepiece")
 
 LINES = [
     *("the low lower lowest of the new newer newest", "a b a b abc ABC Abc", "1 12 123 2024 3.14"),
-    *("한국어 문장을 자르는 조각", "조각조각 한국 문장", "日本語の文章 日本", "naïve café ﬁne １２３"),
+    *(
+        "한국어 문장을 자르는 조각",
+        "조각조각 한국 문장",
+        "日本語の文章 日本",
+        "naïve café ﬁne １２３",
+    ),
     *("<sep> low <sep> new", "x  y   z", "ΑΒΓ αβγ ß"),
 ] * 6
 
@@ -87,7 +92,9 @@ def trained(kind: str, options: dict[str, Any], folder: Path) -> bytes:
     flags = {"vocab_size": 400 if options.get("byte_fallback") else 120, **options}
     if rules := flags.get("denormalization_rule_tsv"):
         path = folder / "rules.tsv"
-        hexed = ["\t".join(" ".join(f"{ord(one):X}" for one in text) for text in rule) for rule in rules]
+        hexed = [
+            "\t".join(" ".join(f"{ord(one):X}" for one in text) for text in rule) for rule in rules
+        ]
         path.write_text("\n".join(hexed) + "\n", encoding="utf-8")
         flags["denormalization_rule_tsv"] = str(path)
     out = io.BytesIO()
@@ -130,10 +137,15 @@ def random_ids(draw: random.Random, theirs: Any) -> list[int]:
         or "▁" in theirs.id_to_piece(id_)
     ]  # fmt: skip
     few = draw.sample(odd, min(len(odd), 3))
-    return [draw.choice([*few, draw.choice(odd), draw.randrange(size)]) for _ in range(draw.randrange(10))]
+    return [
+        draw.choice([*few, draw.choice(odd), draw.randrange(size)])
+        for _ in range(draw.randrange(10))
+    ]
 
 
-def same_way_back(tok: jogak.Tokenizer, theirs: Any, ids: Sequence[int], draw: random.Random) -> None:
+def same_way_back(
+    tok: jogak.Tokenizer, theirs: Any, ids: Sequence[int], draw: random.Random
+) -> None:
     text = theirs.decode(list(ids))
     assert tok.decode(ids) == text, ids
     stream, streamed, at = tok.decoder(), "", 0
@@ -228,7 +240,9 @@ def test_samples_are_replayed(tmp_path: Path) -> None:
     for kind in ("unigram", "bpe", "char", "word"):
         file = parse(trained(kind, {}, tmp_path), None)
         theirs = peer.SentencePieceProcessor(model_proto=file.to_bytes())
-        samples = tuple((text, " ".join(theirs.encode(text, return_type=str))) for text in LINES[:4])
+        samples = tuple(
+            (text, " ".join(theirs.encode(text, return_type=str))) for text in LINES[:4]
+        )
         tok, _ = opened(dataclasses.replace(file, self_test=samples).to_bytes(), tmp_path)
         path = tmp_path / "a.model"
         assert [probe.text for probe in jogak.formats.read(path).probes] == LINES[:4]
@@ -273,7 +287,9 @@ def test_bytes_that_are_no_text(tmp_path: Path) -> None:
     byte = [tok.id(f"<0x{number:02X}>") for number in range(256)]
     draw = random.Random(2)
     for _ in range(300):
-        data = draw.choices([0x41, 0xC3, 0xA9, 0xEA, 0xB0, 0x80, 0xF0, 0x9F, 0x90, 0x91, 0xED, 0xA0], k=6)
+        data = draw.choices(
+            [0x41, 0xC3, 0xA9, 0xEA, 0xB0, 0x80, 0xF0, 0x9F, 0x90, 0x91, 0xED, 0xA0], k=6
+        )
         ids = [byte[one] or 0 for one in data]
         same_way_back(tok, theirs, ids, draw)
         assert tok.decode_bytes(ids) == bytes(data)

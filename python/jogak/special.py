@@ -147,7 +147,7 @@ def chosen(
 
 def plain_tokens(
     spec: Spec,
-) -> tuple[list[tuple[str, int, tuple[bool, bool, bool, bool, bool]]], list[int]]:
+) -> tuple[list[tuple[str, int, tuple[bool, bool, bool, bool, bool, bool]]], list[int]]:
     """The tokens that are found in texts, as the core takes them, and the ids of those that the model
     does not know.
     """
@@ -162,6 +162,7 @@ def plain_tokens(
                 token.lstrip,
                 token.rstrip,
                 token.normalized,
+                token.ascii_spaces,
             ),
         )
         for token, id_ in found

@@ -132,7 +132,10 @@ def replaced(spec: Spec, **fields: Any) -> Spec:
     ("fields", "error", "message"),
     [
         (
-            {"trainer": {"model_type": 3}, "normalizer": NormalizerFields(escape_whitespaces=False)},
+            {
+                "trainer": {"model_type": 3},
+                "normalizer": NormalizerFields(escape_whitespaces=False),
+            },
             UnsupportedFeature,
             "'word' with escape_whitespaces=false",
         ),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from jogak.errors import ConfigError
-from jogak.spec.checks import flag
+from jogak.spec.checks import flag, made
 
 __all__ = ["AddedToken", "SpecialPolicy"]
 
@@ -33,6 +33,8 @@ class AddedToken:
         normalized: look for it (normalized itself) in the normalized text, rather than in the text as it
             comes. Those that are looked for in the text as it comes are found first. Of tokens whose
             normalized texts are equal the first is found. A chain of decoders writes it normalized.
+        ascii_spaces: only ASCII characters are white space for ``lstrip`` and ``rstrip``: U+0020 and U+0009 to
+            U+000D, as in llama.cpp.
         in_model: the model knows the piece too, and may make it of text that is not found by the rules.
 
     >>> AddedToken("<mask>", lstrip=True).to_dict()["lstrip"]
@@ -45,16 +47,24 @@ class AddedToken:
     rstrip: bool = False
     normalized: bool = False
     in_model: bool = False
+    ascii_spaces: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.text, str) or not self.text:
             raise ConfigError(
                 f"AddedToken.text is {self.text!r}; expected a text that is not empty"
             )
-        rules = (self.single_word, self.lstrip, self.rstrip, self.normalized, self.in_model)
+        rules = (
+            self.single_word,
+            self.lstrip,
+            self.rstrip,
+            self.normalized,
+            self.in_model,
+            self.ascii_spaces,
+        )
         if not all(rule is True or rule is False for rule in rules):
-            for option in ("single_word", "lstrip", "rstrip", "normalized", "in_model"):
-                flag(f"AddedToken.{option}", getattr(self, option))
+            for field in dataclasses.fields(self)[1:]:
+                flag(f"AddedToken.{field.name}", getattr(self, field.name))
 
     def to_dict(self) -> dict[str, Any]:
         """The token as plain data, as files hold it."""
@@ -67,7 +77,4 @@ class AddedToken:
         Raises:
             ConfigError: an unknown or missing option, or an impossible value.
         """
-        try:
-            return cls(**data)
-        except TypeError as error:
-            raise ConfigError(f"AddedToken: {error}") from None
+        return made("AddedToken", cls, data)

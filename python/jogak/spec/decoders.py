@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 from jogak.errors import ConfigError
-from jogak.spec.checks import flag, one_of
+from jogak.spec.checks import flag, made, one_of
 
 __all__ = [
     "DecodeByteFallback",
@@ -291,7 +291,4 @@ def decoder_stage_from_dict(data: Mapping[str, Any]) -> DecoderStage:
             options["charsmap"] = base64.b64decode(options["charsmap"], validate=True)
         except (binascii.Error, ValueError) as error:
             raise ConfigError(f"the charsmap of a decoder is no base64: {error}") from None
-    try:
-        return _KINDS[kind](**options)
-    except TypeError as error:
-        raise ConfigError(f"decoder stage {kind!r}: {error}") from None
+    return made(f"decoder stage {kind!r}", _KINDS[kind], options)

@@ -2,7 +2,7 @@
 //!
 //! Every piece has a score, the natural logarithm of its probability, and a segmentation has the sum
 //! of its pieces' scores. A character that is no piece by itself may be an unknown one, at the lowest
-//! score less 10.
+//! score less 10 (or at what the model says).
 //!
 //! ```text
 //! best[0] = 0
@@ -70,6 +70,8 @@ pub struct UnigramParts {
     pub fuse_unknown: bool,
     /// How sums are rounded.
     pub precision: Precision,
+    /// The score of an unknown character; None for the lowest of all pieces less 10.
+    pub unknown_score: Option<f64>,
     /// As HF tokenizers: the unknown piece and those of bytes may also be found in text, and a run of
     /// unknown characters falls back to bytes only if there is a piece for each of them.
     pub hf_rules: bool,
@@ -167,9 +169,19 @@ impl Unigram {
         let lowest = lowest.fold(f64::INFINITY, f64::min);
         let lowest = if lowest.is_finite() { lowest } else { 0.0 };
         let texts = || pieces.iter().map(Vec::as_slice).zip(0u32..);
-        let unknown_score = lowest - UNKNOWN_PENALTY;
+        let unknown_score = parts.unknown_score.unwrap_or(lowest - UNKNOWN_PENALTY);
+        if !unknown_score.is_finite() || unknown_score.abs() > f64::from(f32::MAX) / 2.0 {
+            return Err(Error::Config {
+                option: "unknown_score",
+                found: unknown_score.to_string(),
+                expected: "a finite number, the logarithm of a probability".into(),
+            });
+        }
         let mut single: Vec<f32> = scores.iter().map(|&score| score as f32).collect();
-        let unknown_single = lowest as f32 - UNKNOWN_PENALTY as f32;
+        let unknown_single = match parts.unknown_score {
+            Some(score) => score as f32,
+            None => lowest as f32 - UNKNOWN_PENALTY as f32,
+        };
         let found = parts.hf_rules.then(|| (scores.clone(), single.clone()));
         let mut set = |id: u32, known: bool| {
             if let Some(score) = scores.get_mut(id as usize) {
@@ -531,6 +543,7 @@ mod tests {
             user_defined: Vec::new(),
             byte_fallback: None,
             unknown: None,
+            unknown_score: None,
             fuse_unknown: false,
             precision,
             hf_rules: false,
