@@ -5,7 +5,7 @@
 scripts still use stand beside them: immutable messages, ``encode_extra_options``, ``calculate_entropy``.
 
 What cannot be the same: which way is drawn by sampling (other random numbers), and messages, which need
-no protobuf here and cannot be changed. FlatBuffers and ``pretokenizer`` of the trainer are refused by name.
+no protobuf here and cannot be changed. FlatBuffers and ``pretokenizer`` of the trainer are refused.
 """
 
 from __future__ import annotations
