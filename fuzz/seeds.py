@@ -8,9 +8,8 @@ import tempfile
 from collections.abc import Iterator
 from typing import Any
 
-from gguf_seeds import gguf_files
-
 import jogak
+from gguf_seeds import gguf_files
 from jogak.errors import JogakError
 from jogak.formats import FORMATS
 
@@ -49,7 +48,7 @@ def _rank_file() -> bytes:
 
 
 def seeds() -> dict[str, list[Files]]:
-    """Files of every format that one of the tokenizers can be written as, and of those that are only read."""
+    """Files of every format that one of the tokenizers is written as, and of those only read."""
     charsmap = jogak.compile_rules({"é": "e", "<a": "a", "Ａ": "a"}).data
     found: dict[str, list[Files]] = {
         "tiktoken": [{"file.tiktoken": _rank_file()}],

@@ -1,4 +1,4 @@
-"""What all tokenizers of GGUF files have: texts and types of the tokens, roles, added tokens, the template.
+"""What all tokenizers of GGUF files have: texts and types of tokens, roles, added tokens, the template.
 
 llama.cpp makes control tokens of some texts whatever their type, and renders others always.
 
@@ -19,8 +19,19 @@ from jogak.formats.checked import fault, shown
 from jogak.formats.gguf_file import Entry
 from jogak.spec import AddedToken, Template, TemplatePart
 
-__all__ = ["BYTE", "CONTROL", "NORMAL", "PREFIX", "UNKNOWN", "UNUSED", "USER", "Section", "added", "tokens",
-           "template"]  # fmt: skip
+__all__ = [
+    "BYTE",
+    "CONTROL",
+    "NORMAL",
+    "PREFIX",
+    "UNKNOWN",
+    "UNUSED",
+    "USER",
+    "Section",
+    "added",
+    "template",
+    "tokens",
+]  # fmt: skip
 
 PREFIX = "tokenizer.ggml."
 NORMAL, UNKNOWN, CONTROL, USER, UNUSED, BYTE = 1, 2, 3, 4, 5, 6
@@ -79,9 +90,11 @@ class Section:
     types: list[int] = field(default_factory=list)
 
     def fault(self, key: str, message: str) -> FormatError:
+        """The error for a key that is wrong."""
         return fault(self.name, key, f"{key} {message}")
 
     def refused(self, what: str) -> UnsupportedFeature:
+        """The error for what cannot be said."""
         return UnsupportedFeature(f"{self.name}: {what}")
 
     def get(self, key: str, *kinds: str, prefix: str = PREFIX) -> Any:
@@ -94,6 +107,7 @@ class Section:
         return entry.value
 
     def flag(self, key: str, default: bool) -> bool:
+        """A flag, or what it is without the key."""
         value = self.get(key, "bool")
         return default if value is None else bool(value)
 
@@ -105,11 +119,10 @@ class Section:
         return default if default is not None and default < len(self.tokens) else None
 
     def array(self, key: str, *kinds: str) -> list[Any] | None:
+        """A value for each of the tokens, or None."""
         value = self.get(key, *kinds)
         if value is not None and len(value) < len(self.tokens):
-            raise self.fault(
-                PREFIX + key, f"has {len(value)} values for {len(self.tokens)} tokens"
-            )
+            raise self.fault(PREFIX + key, f"has {len(value)} values for {len(self.tokens)} tokens")
         return None if value is None else list(value[: len(self.tokens)])
 
     def of_type(self, *types: int) -> list[str]:
@@ -209,10 +222,10 @@ def _strips(file: Section, texts: Iterable[str]) -> Mapping[str, Mapping[str, bo
     spaced = next((t for t in texts if t[0] in _SPACE or t[-1] in _SPACE), None)
     if stripping and spaced is not None:
         raise file.refused(
-            f"white space beside {stripping[0]!r} belongs to it, and {spaced!r} has some; llama.cpp takes "
-            "the longest token first"
+            f"white space beside {stripping[0]!r} belongs to it, and {spaced!r} has some; llama.cpp "
+            "takes the longest token first"
         )
-    return dict.fromkeys(stripping, {side: True, "ascii_spaces": True})
+    return {text: {side: True, "ascii_spaces": True} for text in stripping}
 
 
 def template(
@@ -227,12 +240,8 @@ def template(
         (behind, last, file.flag("add_eos_token", add_eos), "eos"),
     ):
         if add and id_ is None:
-            raise file.fault(
-                f"{PREFIX}add_{key}_token", f"is true, and there is no {key}_token_id"
-            )
+            raise file.fault(f"{PREFIX}add_{key}_token", f"is true, and there is no {key}_token_id")
         if add and id_ is not None:
             parts.append(TemplatePart((id_,)))
     text, pair = TemplatePart("A"), TemplatePart("B", 1)
     return Template(single=(*before, text, *behind), pair=(*before, text, pair, *behind))
-
-

@@ -54,9 +54,10 @@ impl Classes {
             spaces: matching(r"\s+")?,
             dropped: matching(r"[[\p{Cc}\p{Cf}\p{Co}\x{fffd}]&&\p{age=15.1}]+")?,
             marks: matching(r"[\p{M}&&\p{age=15.1}]+")?,
-            alone: CharSet::new(all.chars().filter(|&c| {
-                punctuation.has(c) || "$+<=>^`|~".contains(c) || chinese(c)
-            })),
+            alone: CharSet::new(
+                all.chars()
+                    .filter(|&c| punctuation.has(c) || "$+<=>^`|~".contains(c) || chinese(c)),
+            ),
         })
     }
 
@@ -90,10 +91,11 @@ pub(super) struct Llama {
 impl Llama {
     pub(super) fn new(strip_accents: bool, lowercase: bool) -> Result<Self> {
         let classes = Classes::get()?;
-        let touched = TOUCHED[usize::from(strip_accents)][usize::from(lowercase)].get_or_init(|| {
-            let made = |c| classes.made(c, strip_accents, lowercase);
-            CharSet::new(('\0'..=char::MAX).filter(|&c| made(c) != Made::Letter(c)))
-        });
+        let touched =
+            TOUCHED[usize::from(strip_accents)][usize::from(lowercase)].get_or_init(|| {
+                let made = |c| classes.made(c, strip_accents, lowercase);
+                CharSet::new(('\0'..=char::MAX).filter(|&c| made(c) != Made::Letter(c)))
+            });
         Ok(Self { accents: strip_accents, lowercase, classes, touched })
     }
 
