@@ -12,8 +12,8 @@
 
 Text is text: as `llama_tokenize` without ``add_special`` and ``parse_special``. What it adds around a
 text is the template. llama.cpp differs from the library that made a vocabulary: it has no normalizers
-but T5's and one of its own for BERT, its letters are those of Unicode 15.1, it makes control tokens of some
-texts, and it merges pieces whatever their type. Where that cannot be said the file is refused.
+but T5's and one of its own for BERT, its letters are those of Unicode 15.1, it makes control tokens of
+some texts, and it merges pieces whatever their type. Where that cannot be said the file is refused.
 
 Source: https://github.com/ggml-org/llama.cpp, ``src/llama-vocab.cpp``, 2026
 """
