@@ -97,7 +97,7 @@ class Tokenizer:
             [stage.to_dict() for stage in spec.pretokenizer],
             *plain_tokens(spec),
             [stage.to_core() for stage in spec.normalizer],
-            None if spec.decoder is None else [stage.to_dict() for stage in spec.decoder],
+            None if spec.decoder is None else [stage.to_core() for stage in spec.decoder],
         )
 
     # --- run
@@ -637,7 +637,8 @@ class Tokenizer:
         model = self._spec.model
         if isinstance(model, BPEModel) and model.merges is not None:
             return model.merges
-        return tuple(self._core.merges())
+        size = len(model.pieces)  # a byte that is no piece may still be part of one
+        return tuple(pair for pair in self._core.merges() if max(pair) < size)
 
     def piece(self, id_: int) -> str:
         """The text of an id, as it stands in the vocabulary.
@@ -799,7 +800,7 @@ class Tokenizer:
         model = self._spec.model
         if not isinstance(model, BPEModel) or model.merges is not None:
             return self._spec
-        return with_merges(self._spec, self.merge_ids, os.fspath(path))
+        return with_merges(self._spec, self._core.merges(), os.fspath(path))
 
     def _way(self, strategy: Strategy | None) -> str:
         """How texts are cut, by name: a strategy of BPE, else the family."""

@@ -47,7 +47,8 @@ def test_written_and_read_back(tmp_path: Path) -> None:
     assert again.read_text() == PLAIN
     trained = jogak.train({"low": 5, "lower": 2}, jogak.WordPiece(), special_tokens=["[UNK]"])
     trained.save(again, format="vocab-txt")
-    loaded = jogak.load(again, normalizer="none").spec
+    options: dict[str, Any] = {"normalizer": "none", "pretokenizer": "bert", "decoder": None}
+    loaded = jogak.load(again, **options).spec
     # A loaded file finds special tokens in texts, as BERT's tokenizers do.
     assert (loaded.special_policy, trained.spec.special_policy) == ("parse", "text")
     assert dataclasses.replace(loaded, special_policy="text") == trained.spec
@@ -74,7 +75,7 @@ def test_faults_have_a_place(text: str | bytes, place: str | None, tmp_path: Pat
     [
         ({}, "lowercase=True"),
         ({"lowercase": "yes"}, "True or False"),
-        ({"normalizer": "nfc"}, "'bert' or 'none'"),
+        ({"normalizer": "nfc"}, "'bert', 'none', or stages"),
         ({"normalizer": "none", "unknown": "<unk>"}, "unknown="),
         ({"normalizer": "none", "special_tokens": ["[CLS]"]}, "no piece"),
         ({"normalizer": "none", "max_chars_per_word": -1}, "max_chars_per_word"),

@@ -10,6 +10,7 @@ Rule: a file that gives other ids than its source never takes the name that was 
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import shutil
 import tempfile
@@ -94,7 +95,11 @@ def convert(
         if certificate is not None:
             made.save(certificate)
         if made.difference is not None:
-            raise ParityError(f"{os.fspath(target)} was not written: {made.difference}", made)
+            raise ParityError(
+                f"{os.fspath(target)} was not written: {made.difference}\nThe exception's .certificate "
+                "says what was compared; format='jogak' keeps every tokenizer as it is",
+                made,
+            )
         _take_name(draft, os.fspath(target))
     finally:
         shutil.rmtree(workshop, ignore_errors=True)
@@ -152,11 +157,14 @@ _ENDINGS: Mapping[str, str] = {
 
 def _options_to_read(format: str, tokenizer: Tokenizer) -> dict[str, Any]:
     """What a file of this format does not say, and its reader has to be told."""
-    spec = tokenizer.spec
+    spec, model = tokenizer.spec, tokenizer.spec.model
     known = {
         "pretokenizer": spec.pretokenizer,
         "normalizer": spec.normalizer,
         "special_tokens": dict(spec.special_tokens),
+        "decoder": spec.decoder,
+        "template": spec.template,
+        **{field.name: getattr(model, field.name) for field in dataclasses.fields(model)},
     }
     return {name: value for name, value in known.items() if name in FORMATS[format].options}
 

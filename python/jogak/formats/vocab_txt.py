@@ -31,11 +31,15 @@ from jogak.formats.files import PathLike, read_bytes, write_atomically
 from jogak.formats.vocabulary import refuse_options
 from jogak.spec import (
     BertNormalizer,
+    DecoderStage,
+    DecodeWordPiece,
     Marker,
     MarkerKind,
     Normalizer,
     PretokenizerLike,
     Spec,
+    Template,
+    TemplatePart,
     WordPieceModel,
     resolve_pretokenizer,
 )
@@ -66,12 +70,14 @@ def read(
     path: PathLike,
     *,
     lowercase: bool | None = None,
-    normalizer: Literal["bert", "none"] = "bert",
-    pretokenizer: PretokenizerLike = "bert",
+    normalizer: Literal["bert", "none"] | tuple[Normalizer, ...] = "bert",
+    pretokenizer: PretokenizerLike = "bert-8.0",
     special_tokens: Iterable[str] | None = None,
     unknown: str | None = "[UNK]",
     marker: Marker | MarkerKind = "continuation",
     max_chars_per_word: int = 100,
+    decoder: Literal["bert"] | tuple[DecoderStage, ...] | None = "bert",
+    template: Literal["bert"] | Template = "bert",
 ) -> Spec:
     """The tokenizer of a vocabulary file.
 
@@ -79,12 +85,16 @@ def read(
         path: the file.
         lowercase: whether BERT's normalizer makes text lower case and strips accents; may be left
             out for a published file, whatever its name is.
-        normalizer: ``"bert"``, or ``"none"`` for text that comes normalized.
-        pretokenizer: how text is cut into words.
+        normalizer: ``"bert"``, ``"none"`` for text that comes normalized, or stages.
+        pretokenizer: how text is cut into words. ``"bert-8.0"`` is what BERT's tokenizers of Hugging
+            Face's libraries do: marks are those of Unicode 8.0.
         special_tokens: pieces that text never becomes. None: those of `SPECIAL_TOKENS` that are there.
         unknown: the piece for words that pieces cannot cover; None makes them errors.
         marker: how a word's border is written.
         max_chars_per_word: words of more characters are unknown.
+        decoder: ``"bert"`` also takes away the space before ``. , ? !`` and the like; None is a space
+            between words and no more; or stages.
+        template: ``"bert"`` is ``[CLS] A [SEP]`` and ``[CLS] A [SEP] B [SEP]`` where both are there.
 
     Raises:
         FormatError: not UTF-8, a piece that stands twice, no piece at all; with the line.
@@ -95,10 +105,12 @@ def read(
     name = os.fspath(path)
     data = read_bytes(path)
     pieces, ids = _pieces(data, name)
-    if normalizer not in ("bert", "none"):
-        raise ConfigError(f"normalizer is {normalizer!r}; expected 'bert' or 'none'")
     stages: tuple[Normalizer, ...] = ()
-    if normalizer == "bert":
+    if isinstance(normalizer, tuple):
+        stages = normalizer
+    elif normalizer not in ("bert", "none"):
+        raise ConfigError(f"normalizer is {normalizer!r}; expected 'bert', 'none', or stages")
+    elif normalizer == "bert":
         stages = (BertNormalizer(lowercase=_lowercase(data, name, lowercase)),)
     if special_tokens is None:
         special_tokens = [text for text in SPECIAL_TOKENS if text in ids]
@@ -112,10 +124,15 @@ def read(
             f"{name}: the unknown piece {unknown!r} is not in the file; give unknown= its name, or "
             "None for none"
         )
+    mark = marker if isinstance(marker, Marker) else Marker(marker)
+    if decoder == "bert":
+        decoder = (
+            (DecodeWordPiece(mark.text),) if mark.kind == "continuation" and mark.text else None
+        )
     return Spec(
         model=WordPieceModel(
             pieces=pieces,
-            marker=marker if isinstance(marker, Marker) else Marker(marker),
+            marker=mark,
             unknown=unknown,
             max_chars_per_word=max_chars_per_word,
         ),
@@ -124,7 +141,18 @@ def read(
         special_tokens=specials,
         # As BERT's tokenizers do; nothing is found where there are none.
         special_policy="parse" if specials else "text",
+        decoder=decoder,
+        template=_bert_template(specials) if template == "bert" else template,
     )
+
+
+def _bert_template(specials: Mapping[str, int]) -> Template:
+    """``[CLS] A [SEP]`` and ``[CLS] A [SEP] B [SEP]``; nothing where one of them is no special token."""
+    if not {"[CLS]", "[SEP]"} <= specials.keys():
+        return Template()
+    start, end = TemplatePart((specials["[CLS]"],)), TemplatePart((specials["[SEP]"],))
+    single = (start, TemplatePart("A"), end)
+    return Template(single, (*single, TemplatePart("B", 1), TemplatePart((specials["[SEP]"],), 1)))
 
 
 def _pieces(data: bytes, name: str) -> tuple[tuple[str | None, ...], dict[str, int]]:
@@ -227,6 +255,6 @@ FORMAT = Format(
     write=write,
     options=(
         "lowercase", "normalizer", "pretokenizer", "special_tokens", "unknown", "marker",
-        "max_chars_per_word",
+        "max_chars_per_word", "decoder", "template",
     ),
 )  # fmt: skip

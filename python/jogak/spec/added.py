@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from jogak.errors import ConfigError
-from jogak.spec.checks import flag
+from jogak.spec.checks import flag, made
 
 __all__ = ["AddedToken", "SpecialPolicy"]
 
@@ -77,7 +77,4 @@ class AddedToken:
         Raises:
             ConfigError: an unknown or missing option, or an impossible value.
         """
-        try:
-            return cls(**data)
-        except TypeError as error:
-            raise ConfigError(f"AddedToken: {error}") from None
+        return made("AddedToken", cls, data)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, TypeAlias, cast, get_args
 
 from jogak.errors import ConfigError
-from jogak.spec.checks import flag, one_of
+from jogak.spec.checks import flag, made, one_of
 
 __all__ = [
     "NORMALIZER_NAMES",
@@ -436,7 +436,4 @@ def normalizer_from_dict(data: Mapping[str, Any]) -> Normalizer:
             options["data"] = base64.b64decode(options["data"], validate=True)
         except (binascii.Error, ValueError) as error:
             raise ConfigError(f"the data of a charsmap are no base64: {error}") from None
-    try:
-        return _KINDS[kind](**options)
-    except TypeError as error:
-        raise ConfigError(f"normalizer {kind!r}: {error}") from None
+    return made(f"normalizer {kind!r}", _KINDS[kind], options)

@@ -9,6 +9,7 @@ use super::cuts::Cuts;
 use super::greedy::Greedy;
 use super::merge::Merger;
 use super::pairs::PairTable;
+use super::ranks::{byte_ids, ranked};
 use super::{Sink, Way};
 use crate::error::{Error, Result};
 use crate::observe::WordObserver;
@@ -108,8 +109,8 @@ impl Bpe {
     ///
     /// Without `merges` ids are ranks (tiktoken's files): two neighbours merge if their joined bytes
     /// are a piece, the smallest product first. Only one split of every piece can ever stand side by
-    /// side: the one that the smaller pieces make of it. That one becomes its merge; a piece of
-    /// which they make more than two pieces is out of reach, except as a whole word.
+    /// side, and that one becomes its merge; a piece without one is out of reach, except as a whole
+    /// word.
     ///
     /// With `scores` (SentencePiece's way) any two neighbours merge whose joined text is a piece, the
     /// highest score first and the leftmost among equals.
@@ -122,7 +123,10 @@ impl Bpe {
         let (pairs, proper) = match (&parts.merges, &parts.scores) {
             (Some(merges), _) => listed(merges, &vocab, &parts)?,
             (None, Some(scores)) => (scored(&vocab, scores)?, false),
-            (None, None) => (ranked(&vocab, &symbols), true),
+            (None, None) => {
+                let found = ranked(&vocab, &byte_ids(&vocab));
+                (found.pairs, found.proper)
+            }
         };
         let scored = parts.merges.is_none() && parts.scores.is_some();
         let user_defined = user_defined(&vocab, &parts.user_defined)?;
@@ -132,7 +136,7 @@ impl Bpe {
         let made = pieces.filter(|piece| piece.len() > 1).count() == pairs.len();
         let plain = parts.bytes || (scored && parts.marked);
         let all_bytes = match &symbols {
-            Symbols::Bytes { ids } => !ids.contains(&UNKNOWN),
+            Symbols::Bytes { ids } => ids.iter().all(|&id| (id as usize) < vocab.len()),
             Symbols::Chars(_) => false,
         };
         let exact = plain && (all_bytes || !parts.bytes) && parts.strategy == Strategy::Merges;
@@ -283,6 +287,7 @@ impl Bpe {
         let mut result = Ok(());
         for (&id, &start) in merger.ids.iter().zip(&merger.starts) {
             let last = starts.next().map_or(symbols.len(), |&next| next as usize) - 1;
+            let id = if self.is_piece(id) { id } else { UNKNOWN };
             result = pieces.push(id, symbols[start as usize].start, symbols[last].end);
             if result.is_err() {
                 break;
@@ -368,8 +373,16 @@ impl Bpe {
         [before, text, end].concat().into()
     }
 
+    /// Whether a symbol is a piece. Where ids are ranks, bytes that are none have ids behind all others.
+    fn is_piece(&self, id: u32) -> bool {
+        (id as usize) < self.vocab.len()
+    }
+
     fn merge_word<O: WordObserver>(&self, way: &mut Way, merger: &mut Merger, observer: &mut O) {
-        observer.symbols(&merger.ids);
+        if O::WATCHES {
+            let known = |&id: &u32| if self.is_piece(id) { id } else { UNKNOWN };
+            observer.symbols(&merger.ids.iter().map(known).collect::<Vec<_>>());
+        }
         match &mut way.dropout {
             None => merger.run(&self.pairs, self.proper && !O::WATCHES, observer),
             Some((p, random)) => merger.run_dropout(&self.pairs, *p, random, observer),
@@ -445,6 +458,9 @@ impl<'a, S: Sink> Pieces<'a, S> {
 }
 
 fn symbols(parts: &BpeParts, vocab: &Vocab) -> Symbols {
+    if parts.bytes && parts.merges.is_none() && parts.scores.is_none() {
+        return Symbols::bytes(byte_ids(vocab));
+    }
     if parts.bytes {
         let mut ids = [UNKNOWN; 256];
         for byte in 0..=255u8 {
@@ -613,22 +629,4 @@ fn user_defined(vocab: &Vocab, ids: &[u32]) -> Result<Option<UserDefined>> {
             limit: i32::MAX as u64,
         }),
     }
-}
-
-/// Merges of a vocabulary whose ids are the ranks.
-fn ranked(vocab: &Vocab, symbols: &Symbols) -> PairTable {
-    let mut pairs = PairTable::with_capacity(vocab.len());
-    let mut merger = Merger::default();
-    for id in 0..vocab.len() as u32 {
-        let Some(piece) = vocab.piece(id).filter(|piece| piece.len() > 1) else { continue };
-        merger.clear();
-        if let Symbols::Bytes { ids } = symbols {
-            piece.iter().for_each(|&byte| merger.push(ids[usize::from(byte)]));
-        }
-        merger.run(&pairs, true, &mut crate::observe::Silent);
-        if let [left, right] = merger.ids[..] {
-            pairs.insert(left, right, id, id);
-        }
-    }
-    pairs
 }

@@ -9,6 +9,7 @@ mod drawn;
 mod greedy;
 mod merge;
 mod pairs;
+mod ranks;
 pub mod unigram;
 pub mod word_level;
 pub mod wordpiece;

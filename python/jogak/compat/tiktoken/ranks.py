@@ -9,7 +9,7 @@ Where several special tokens begin at one place, the longest is taken. (tiktoken
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property
 from operator import index
@@ -64,7 +64,6 @@ class CoreBPE:
         self._special_ranks = {text.encode(): id_ for text, id_ in self._specials.items()}
         self._scheme = resolve_pretokenizer(scheme_of(pattern))
         self._tokenizer = self._compiled()
-        self._usual = self._is_usual()
         self._finders: dict[frozenset[str], re.Pattern[str] | None] = {}
 
     def _compiled(self) -> Tokenizer:
@@ -89,29 +88,6 @@ class CoreBPE:
             )
         return largest
 
-    def _is_usual(self) -> bool:
-        """Whether all bytes are pieces, and only one pair ever makes a piece, as training gives it.
-
-        Merges of smaller ranks leave of most pieces two parts, and no other two can then come to stand
-        side by side. Of a piece of which they leave more, two parts may be made later, if one of them
-        has a greater rank. Such ranks go word by word through `_merges`, where any pair may merge.
-        """
-        ranks = self._encoder
-        if not all(bytes([byte]) in ranks for byte in range(256)):
-            return False
-        long = sum(len(piece) > 1 for piece in ranks)
-        if len(self._tokenizer.merge_ids) == long:
-            return True
-        made = {bytelevel.to_bytes(left + right) for left, right in self._tokenizer.merges}
-        for piece in ranks.keys() - made:
-            for at in range(1, len(piece)):
-                parts = (piece[:at], piece[at:])
-                if all(part in ranks for part in parts) and any(
-                    len(part) > 1 and ranks[part] > ranks[piece] for part in parts
-                ):
-                    return False
-        return True
-
     @cached_property
     def _words(self) -> Tokenizer:
         """What knows no piece, so that every word stands for itself."""
@@ -125,6 +101,9 @@ class CoreBPE:
         for piece, rank in self._encoder.items():
             if piece:
                 pieces[rank] = bytelevel.from_bytes(piece)
+        # Bytes without a rank are parts of pieces too.
+        every = (bytes([byte]) for byte in range(256))
+        pieces += [bytelevel.from_bytes(byte) for byte in every if byte not in self._encoder]
         scores = tuple(-float(rank) for rank in range(len(pieces)))  # exact: below 2**24
         model = ScoredBPEModel(pieces=tuple(pieces), merges=None, scores=scores)
         return Tokenizer(Spec(model=model, pretokenizer=resolve_pretokenizer("none")))
@@ -146,8 +125,8 @@ class CoreBPE:
             UnicodeEncodeError: the text has surrogates.
             EncodeError: a byte of it has no rank; the expression gave up.
         """
-        if not self._usual:
-            return self._word_by_word([text])[0]
+        if not isinstance(text, str):
+            raise TypeError(f"expected a text, found {type(text).__name__}")
         try:
             return self._tokenizer.encode(text, special="text")
         except EncodeError:
@@ -171,7 +150,7 @@ class CoreBPE:
         """As `encode`, as an array that cannot be written to."""
         import numpy as np
 
-        if self._finder(allowed_special) is None and self._usual:
+        if self._finder(allowed_special) is None:
             try:
                 ids = self._tokenizer.encode_array(text, special="text")
             except EncodeError:
@@ -189,16 +168,13 @@ class CoreBPE:
         finder = self._finder(allowed_special)
         parts = [[text] if finder is None else self._parts(text, finder) for text in texts]
         flat = [part for of_text in parts for part in of_text if isinstance(part, str)]
-        if self._usual:
-            try:
-                batch = self._tokenizer.encode_batch(flat, num_threads=num_threads, special="text")
-            except EncodeError:
-                for text in flat:
-                    text.encode()
-                raise
-            found = batch.to_lists()
-        else:
-            found = self._word_by_word(flat)
+        try:
+            batch = self._tokenizer.encode_batch(flat, num_threads=num_threads, special="text")
+        except EncodeError:
+            for text in flat:
+                text.encode()
+            raise
+        found = batch.to_lists()
         if finder is None:
             return found
         lists = iter(found)
@@ -245,18 +221,14 @@ class CoreBPE:
     def _merged(self, words: Sequence[bytes]) -> list[list[int]]:
         """Each of some bytes -> what its merges come to, even if it is a piece."""
         drawn = [bytelevel.from_bytes(word) for word in words]
-        return self._merges.encode_batch(drawn, special="text").to_lists()
-
-    def _word_by_word(self, texts: Iterable[str]) -> list[list[int]]:
-        """Texts -> ids, whatever the ranks are; EncodeError for a byte that is none of them."""
-        words = [[word.encode() for word in self.words(text)] for text in texts]
-        others = {word for of_text in words for word in of_text if word not in self._encoder}
-        merged = dict(zip(others, self._merged(list(others)), strict=True))
-        whole = self._encoder
-        return [
-            [id_ for word in of_text for id_ in ([whole[word]] if word in whole else merged[word])]
-            for of_text in words
-        ]
+        found: list[list[int]] = self._merges.encode_batch(drawn, special="text").to_lists()
+        ranks = self._largest()
+        for word, ids in zip(words, found, strict=True):
+            if max(ids, default=0) > ranks:
+                raise EncodeError(
+                    f"a byte of {word!r} has no rank; expected one for each byte of a text"
+                )
+        return found
 
     # --- special tokens in a text
 

@@ -22,6 +22,7 @@
 //!
 //! Both add from the start of the word, and SentencePiece's word is the whole text.
 
+mod agenda;
 mod lattice;
 mod near;
 mod viterbi;
@@ -86,6 +87,9 @@ pub struct Unigram {
     scores: Vec<f64>,
     /// The same in 32 bits.
     single: Vec<f32>,
+    /// Scores among all ways to cut a word, where they are others: SentencePiece scores a user-defined
+    /// piece by its bytes when it looks for the best way, and by its characters among all ways.
+    among_ways: Option<Vec<f64>>,
     unknown_score: f64,
     unknown_single: f32,
     unknown: Option<u32>,
@@ -190,6 +194,15 @@ impl Unigram {
         for (byte, &id) in (0..=255u8).zip(parts.byte_fallback.iter().flat_map(|ids| ids.iter())) {
             set(id, byte & 0xC0 == 0x80);
         }
+        let many = parts.precision == Precision::Single && !user_defined.is_empty();
+        let among_ways = many.then(|| {
+            let mut among = scores.clone();
+            for &id in &user_defined {
+                let characters = pieces[id as usize].iter().filter(|&byte| byte & 0xC0 != 0x80);
+                among[id as usize] = f64::from((0.1 * (characters.count() as f64 - 1.0)) as f32);
+            }
+            among
+        });
         let bytes = parts.byte_fallback.as_deref();
         let text_of = |id: u32| pieces.get(id as usize).filter(|piece| !piece.is_empty());
         let hf = found.map(|(scores, single)| HfRules {
@@ -204,6 +217,7 @@ impl Unigram {
         });
         Ok(Self {
             hf: hf.map(Box::new),
+            among_ways,
             tree: DoubleArray::new(texts())?,
             cuts: Cuts::new(texts().map(|(piece, _)| piece)),
             single,
@@ -354,7 +368,33 @@ impl Unigram {
     /// # Errors
     /// [`Error::TooLarge`] for a word of 4 GiB.
     pub fn lattice(&self, word: &str) -> Result<Lattice> {
+        let scores = self.among_ways.as_ref().unwrap_or(&self.scores);
+        Lattice::new(&self.tree, scores, self.unknown_score, word)
+    }
+
+    /// The same with the scores by which [`Unigram::word`] finds the best one.
+    ///
+    /// # Errors
+    /// As [`Unigram::lattice`].
+    pub fn lattice_of_search(&self, word: &str) -> Result<Lattice> {
         Lattice::new(&self.tree, &self.scores, self.unknown_score, word)
+    }
+
+    /// The `n` best ways to cut a word: as SentencePiece finds them where sums have 32 bits.
+    ///
+    /// # Errors
+    /// As [`Unigram::lattice`] and [`Lattice::best`].
+    pub fn best(&self, word: &str, n: usize) -> Result<Vec<Path>> {
+        match self.precision {
+            Precision::Single => self.lattice(word)?.best_of_agenda(n),
+            Precision::Double => self.lattice(word)?.best(n),
+        }
+    }
+
+    /// The score of a piece among all ways to cut a word.
+    pub fn score_among_ways(&self, id: u32) -> f64 {
+        let scores = self.among_ways.as_ref().unwrap_or(&self.scores);
+        scores.get(id as usize).copied().unwrap_or(self.unknown_score)
     }
 
     /// Hands the pieces of a path over `word` to a sink, with what stands for unknown characters.
