@@ -267,7 +267,7 @@ def test_white_space_beside_tokens(tmp_path: Path) -> None:
     llama_ = {**sentencepiece("mistral-v1", "tokenizer.model"), "general.name": "Phi-3 mini"}
     bpe = {**gpt2(), "pre": "jina-v2-code"}
     for keys, more in (
-        (llama_, {"<|user|>": USER, "<|end|>": CONTROL}),
+        (llama_, {"<|endoftext|>": CONTROL, "<|user|>": USER, "<|end|>": CONTROL}),
         (bpe, {"<mask>": CONTROL, "<x>": USER}),
     ):
         keys["tokens"] = [*keys["tokens"], *more]
