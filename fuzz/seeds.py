@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import os
 import tempfile
 from collections.abc import Iterator
@@ -47,11 +48,23 @@ def _rank_file() -> bytes:
     return b"".join(lines)
 
 
+def _tekken_file() -> bytes:
+    pieces = [*(bytes([byte]) for byte in range(256)), b"th", b"the", "가".encode()]
+    coded = [base64.b64encode(piece).decode() for piece in pieces]
+    vocab = [{"rank": i, "token_bytes": code, "token_str": None} for i, code in enumerate(coded)]
+    texts = ("<unk>", "<s>", "</s>")
+    special = [{"rank": i, "token_str": t, "is_control": True} for i, t in enumerate(texts)]
+    config = {"pattern": r"\p{L}+|[^\p{L}]", "num_vocab_tokens": 259, "default_vocab_size": 262,
+              "default_num_special_tokens": 3, "version": "v11"}  # fmt: skip
+    return json.dumps({"config": config, "vocab": vocab, "special_tokens": special}).encode()
+
+
 def seeds() -> dict[str, list[Files]]:
-    """Files of every format that one of the tokenizers can be written as, and of those that are only read."""
+    """Files of every format that one of the tokenizers is written as, and of those only read."""
     charsmap = jogak.compile_rules({"é": "e", "<a": "a", "Ａ": "a"}).data
     found: dict[str, list[Files]] = {
         "tiktoken": [{"file.tiktoken": _rank_file()}],
+        "tekken": [{"tekken.json": _tekken_file()}],
         "gguf": [{"file.gguf": data} for data in gguf_files(charsmap)],
     }
     for tok in _tokenizers():

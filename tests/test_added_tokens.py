@@ -50,7 +50,12 @@ def token_lists(draw: st.DrawFn) -> list[tuple[AddedToken, bool]]:
     """Tokens with rules, and whether each is special."""
     found = draw(st.lists(token_texts, min_size=1, max_size=6, unique=True))
     rules = [
-        AddedToken(text, *draw(st.tuples(*[flags] * 4)), in_model=text in set("ab<>sA_"))
+        AddedToken(
+            text,
+            *draw(st.tuples(*[flags] * 4)),
+            in_model=text in set("ab<>sA_"),
+            ascii_spaces=draw(flags),
+        )
         for text in found
     ]
     return [(token, draw(flags)) for token in rules]
@@ -61,7 +66,7 @@ def token_lists(draw: st.DrawFn) -> list[tuple[AddedToken, bool]]:
 
 @given(
     tokens=token_lists(),
-    text=st.one_of(st.text("ab<>sAﬁ \t_é.\u3000", max_size=15), texts(8)),
+    text=st.one_of(st.text("ab<>sAﬁ \t\v_é.\u3000\x85", max_size=15), texts(8)),
     special=st.sampled_from(["parse", "text"]),
     normal=st.sampled_from(
         [(), (jogak.Lowercase(),), (jogak.UnicodeForm("nfkc"),), (jogak.Strip(),)]
@@ -73,7 +78,13 @@ def test_the_search_is_the_plain_one(tokens: Any, text: str, special: Any, norma
     tok = bytes_only([token for token, _ in tokens], special_texts, normalizer=normal)
     twins = [
         reference.Added(
-            token.text, is_special, token.single_word, token.lstrip, token.rstrip, token.normalized
+            token.text,
+            is_special,
+            token.single_word,
+            token.lstrip,
+            token.rstrip,
+            token.normalized,
+            token.ascii_spaces,
         )
         for token, is_special in tokens
     ]

@@ -35,6 +35,7 @@ def twins(draw: st.DrawFn, scores: st.SearchStrategy[float] = ANY, **fixed: Any)
         "unk": draw(st.sampled_from(["<unk>", None])),
         "fuse_unknown": draw(st.booleans()),
         "precision": draw(st.sampled_from(["double", "single"])),
+        "given_unknown_score": draw(st.none() | scores),
     }
     return Twin(pieces, **{**options, **fixed})
 
@@ -52,6 +53,7 @@ def tokenizer(twin: Twin, pretokenizer: str = "none") -> jogak.Tokenizer:
         unknown=twin.unk,
         fuse_unknown=twin.fuse_unknown,
         precision=twin.precision,
+        unknown_score=twin.given_unknown_score,
         marker=Marker("none"),
     )
     return jogak.Tokenizer(Spec(model=model, pretokenizer=resolve_pretokenizer(pretokenizer)))

@@ -11,9 +11,9 @@
                            USER_DEFINED             found in every text
 
 Text is text: as `llama_tokenize` without ``add_special`` and ``parse_special``. What it adds around a
-text is the template. llama.cpp differs from the library that made a vocabulary: it has no normalizers but
-T5's and one of its own for BERT, its letters are those of Unicode 15.1, it makes control tokens of some texts, and it merges pieces
-whatever their type. Where that cannot be said the file is refused.
+text is the template. llama.cpp differs from the library that made a vocabulary: it has no normalizers
+but T5's and one of its own for BERT, its letters are those of Unicode 15.1, it makes control tokens of
+some texts, and it merges pieces whatever their type. Where that cannot be said the file is refused.
 
 Source: https://github.com/ggml-org/llama.cpp, ``src/llama-vocab.cpp``, 2026
 """
@@ -280,9 +280,9 @@ def _t5(file: Section) -> Spec:
         raise file.refused("add_space_prefix without remove_extra_whitespaces")
     normalizer: list[Normalizer] = []
     charsmap = file.get("precompiled_charsmap", "u8[]", "i8[]")
+    kept = _kept(file, user)
     if charsmap:
-        data = bytes(value & 0xFF for value in charsmap)
-        normalizer.append(Charsmap(data, keep=_kept(file, user)))
+        normalizer.append(Charsmap(bytes(value & 0xFF for value in charsmap), keep=kept))
     if merges:
         normalizer.append(Replace(r"\A +| +\z", "", regex=True))
         normalizer.append(Replace("  +", " ", regex=True))
@@ -333,8 +333,8 @@ def _kept(file: Section, user: list[str]) -> tuple[str, ...]:
     foreign = next((text for text in user if not text.isascii()), None)
     if foreign is not None:
         raise file.refused(
-            f"a T5 tokenizer with the user-defined token {foreign!r}: llama.cpp cuts characters in two that "
-            "share a byte with it"
+            f"a T5 tokenizer with the user-defined token {foreign!r}: llama.cpp cuts characters in two "
+            "that share a byte with it"
         )
     if sum(len(text) ** 2 for text in user) > _MOST_KEPT:
         raise file.refused("a T5 tokenizer whose user-defined tokens are too long")

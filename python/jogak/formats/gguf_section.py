@@ -1,4 +1,4 @@
-"""What all tokenizers of GGUF files have: texts and types of the tokens, roles, added tokens, the template.
+"""What all tokenizers of GGUF files have: texts and types of tokens, roles, added tokens, the template.
 
 llama.cpp makes control tokens of some texts whatever their type, and renders others always.
 
@@ -90,9 +90,11 @@ class Section:
     types: list[int] = field(default_factory=list)
 
     def fault(self, key: str, message: str) -> FormatError:
+        """The error for a key that is wrong."""
         return fault(self.name, key, f"{key} {message}")
 
     def refused(self, what: str) -> UnsupportedFeature:
+        """The error for what cannot be said."""
         return UnsupportedFeature(f"{self.name}: {what}")
 
     def get(self, key: str, *kinds: str, prefix: str = PREFIX) -> Any:
@@ -105,6 +107,7 @@ class Section:
         return entry.value
 
     def flag(self, key: str, default: bool) -> bool:
+        """A flag, or what it is without the key."""
         value = self.get(key, "bool")
         return default if value is None else bool(value)
 
@@ -116,6 +119,7 @@ class Section:
         return default if default is not None and default < len(self.tokens) else None
 
     def array(self, key: str, *kinds: str) -> list[Any] | None:
+        """A value for each of the tokens, or None."""
         value = self.get(key, *kinds)
         if value is not None and len(value) < len(self.tokens):
             raise self.fault(PREFIX + key, f"has {len(value)} values for {len(self.tokens)} tokens")
@@ -218,10 +222,10 @@ def _strips(file: Section, texts: Iterable[str]) -> Mapping[str, Mapping[str, bo
     spaced = next((t for t in texts if t[0] in _SPACE or t[-1] in _SPACE), None)
     if stripping and spaced is not None:
         raise file.refused(
-            f"white space beside {stripping[0]!r} belongs to it, and {spaced!r} has some; llama.cpp takes "
-            "the longest token first"
+            f"white space beside {stripping[0]!r} belongs to it, and {spaced!r} has some; llama.cpp "
+            "takes the longest token first"
         )
-    return dict.fromkeys(stripping, {side: True, "ascii_spaces": True})
+    return {text: {side: True, "ascii_spaces": True} for text in stripping}
 
 
 def template(

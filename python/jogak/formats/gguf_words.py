@@ -37,6 +37,10 @@ _KANA_AND_HAN = Split(r"[\u4e00-\u9fa5\u3040-\u30ff]+")
 _WIDE_SCRIPTS = Split(r"[[\u0800-\u9fa5\uac00-\ud7ff]&&\S]+")
 
 _GPT2 = Split(rf"'s|'t|'re|'ve|'m|'ll|'d| ?{_L}+| ?{_N}+| ?[^\s{_LN}]+|{_SPACES}")
+#: Numbers by threes from the right; what stands before the first of them stays with it.
+_BY_THREES = Split(
+    rf"(?>[^{_N}]*)(?:(?<!{_N}){_N}{{1,2}}(?=(?>(?:{_N}{{3}})*)(?!{_N}))|{_N}{{3}})|[^{_N}]+"
+)
 _BLOOM = Split(r" ?[^(\s|.,!?…。，、।۔،)]+")
 #: What counts as Chinese for Kimi, characters that do not exist included.
 _HAN = (
@@ -142,7 +146,10 @@ _NAMES: tuple[tuple[tuple[Pretokenizer, ...], tuple[str, ...]], ...] = (
     ((_GPT_4O,), ("gpt-4o", "llama4", "kanana2", "talkie", "minimax-m2")),
     ((_by_case(_CASED_M, _SMALL_M, _SUFFIX + "?", _DIGITS),), ("granite-embed-multi-97m",)),
     (
-        (Split(r"[0-9]{1,3}(?=(?:[0-9]{3})*(?![0-9A-Za-z_]))"), _same_case(_DIGITS)),
+        (
+            _BY_THREES,
+            _same_case(_DIGITS),
+        ),
         ("tiny_aya", "cohere2moe"),
     ),
     (
@@ -205,14 +212,12 @@ _NAMES: tuple[tuple[tuple[Pretokenizer, ...], tuple[str, ...]], ...] = (
     ),
     (
         (
-            # By threes from the right; what stands before the first of them stays with it.
-            Split(rf"[^{_N}]*(?:{_N}{{1,2}}(?=(?:{_N}{{3}})*(?!{_N}))|{_N}{{3}})"),
+            _BY_THREES,
             Split(f"[{_EAST_ASIAN}]+"),
             _DEEPSEEK,
         ),
         ("afmoe",),
     ),
-    ((Split(f"{_N}+"), Split(r"(?=(?:[0-9]{3})+(?![0-9]))")), ("superbpe",)),
     ((_BLOOM,), ("bloom", "poro-chat", "gpt3-finnish")),
     ((_BLOOM, Split(_N)), ("viking",)),
     ((Split(rf"[{_P}$+<=>^~|`]+"), _GPT2, Split("[0-9][0-9][0-9]")), ("falcon",)),

@@ -7,8 +7,8 @@ Rules:
 - At each place the longest token that stands there is taken, and the search goes on behind it.
 - Then its rules are asked. A special token while special tokens are text is no token; nor is a
   `single_word` one with a word character at its side. Nothing else is looked for inside either.
-- White space beside it belongs to it, as `lstrip` and `rstrip` say; but `lstrip` takes none that
-  a token before it has taken. A token that has nothing left is left out.
+- White space beside it belongs to it, as `lstrip` and `rstrip` say (only ASCII's with `ascii_spaces`);
+  but `lstrip` takes none that a token before it has taken. A token that has nothing left is left out.
 - In a text of parts some are trusted: special tokens are those that each trusted part has by itself.
 
 Source: tokenizers 0.23, `added_vocabulary.rs`, and what it does.
@@ -37,6 +37,12 @@ class Added:
     lstrip: bool = False
     rstrip: bool = False
     normalized: bool = False
+    ascii_spaces: bool = False
+
+    @property
+    def space(self) -> str:
+        """What white space beside it is."""
+        return r"[\t-\r ]" if self.ascii_spaces else SPACE
 
 
 @cache
@@ -102,11 +108,11 @@ def search(text: str, tokens: dict[str, Added], special: bool) -> list[Found]:
         if token.single_word and not is_alone(text, start, end):
             continue
         if token.lstrip:
-            while start > 0 and _is(text[start - 1], SPACE):
+            while start > 0 and _is(text[start - 1], token.space):
                 start -= 1
             start = max(start, done)
         if token.rstrip:
-            while end < len(text) and _is(text[end], SPACE):
+            while end < len(text) and _is(text[end], token.space):
                 end += 1
         if start >= end:
             continue

@@ -9,8 +9,8 @@
 Rules:
 - A piece's score is the natural logarithm of its probability. A segmentation's score is the sum of its
   pieces' scores, added from the left; a word's probability is the sum over all its segmentations.
-- An unknown character has the lowest score of all pieces less 10. It may be used only where that one
-  character is no piece.
+- An unknown character has the lowest score of all pieces less 10, or the given one. It may be used only
+  where that one character is no piece.
 - A user-defined piece has the score (its length in UTF-8 bytes - 1) / 10, rounded to 32 bits, which no
   logarithm of a probability reaches. With `"single"`, among all ways (n best, sums over all, drawing) it
   is the length in characters that counts.
@@ -57,6 +57,7 @@ class Unigram:
         unk: text of the unknown token, or None.
         fuse_unknown: a run of unknown characters becomes one token.
         precision: how sums are rounded.
+        given_unknown_score: the score of an unknown character, if it is not the lowest of all less 10.
 
     >>> model = Unigram({"a": -2.0, "b": -2.0, "ab": -3.0}, unk="<unk>")
     >>> model.tokens("abba")
@@ -69,6 +70,7 @@ class Unigram:
     unk: str | None = None
     fuse_unknown: bool = False
     precision: Literal["double", "single"] = "double"
+    given_unknown_score: float | None = None
 
     @cached_property
     def _used(self) -> dict[str, float]:
@@ -95,6 +97,8 @@ class Unigram:
     @property
     def unknown_score(self) -> float:
         """The score of an unknown character."""
+        if self.given_unknown_score is not None:
+            return self.given_unknown_score
         normal = [score for text, score in self.scores.items() if text not in self.user_defined]
         return min(normal, default=0.0) - 10.0
 

@@ -33,9 +33,9 @@ class AddedToken:
         normalized: look for it (normalized itself) in the normalized text, rather than in the text as it
             comes. Those that are looked for in the text as it comes are found first. Of tokens whose
             normalized texts are equal the first is found. A chain of decoders writes it normalized.
-        ascii_spaces: only ASCII characters are white space for ``lstrip`` and ``rstrip``: U+0020 and U+0009 to
-            U+000D, as in llama.cpp.
         in_model: the model knows the piece too, and may make it of text that is not found by the rules.
+        ascii_spaces: only ASCII characters are white space for ``lstrip`` and ``rstrip``: U+0020, and
+            U+0009 to U+000D. llama.cpp's rule.
 
     >>> AddedToken("<mask>", lstrip=True).to_dict()["lstrip"]
     True

@@ -133,8 +133,8 @@ def write(
     odd = next((token for token in rules.values() if token.ascii_spaces), None)
     if odd is not None:
         raise UnsupportedFeature(
-            f"a tokenizer.json cannot say AddedToken.ascii_spaces, which {odd.text!r} has; save it as the "
-            "native format"
+            f"a tokenizer.json cannot say AddedToken.ascii_spaces, which {odd.text!r} has; save it as "
+            "the native format"
         )
     texts = sorted({*special, *rules}, key=lambda text: ids[text])
     plain = AddedToken("-")
