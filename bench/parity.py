@@ -30,7 +30,7 @@ import jogak
 ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("JOGAK_DATA") or ROOT.parent / "shared" / "data")
 #: How much of a corpus goes through what takes long: templates, decoding, the written file.
-SOME = 300_000
+SOME = 60_000
 
 
 @dataclass

@@ -51,8 +51,9 @@ class AddedToken:
             raise ConfigError(
                 f"AddedToken.text is {self.text!r}; expected a text that is not empty"
             )
-        rules = (self.single_word, self.lstrip, self.rstrip, self.normalized, self.in_model)
-        if not all(rule is True or rule is False for rule in rules):
+        # Written out, since there may be 400,000 of them.
+        kinds = (type(self.single_word), type(self.lstrip), type(self.rstrip))
+        if (*kinds, type(self.normalized), type(self.in_model)) != (bool, bool, bool, bool, bool):
             for option in ("single_word", "lstrip", "rstrip", "normalized", "in_model"):
                 flag(f"AddedToken.{option}", getattr(self, option))
 
