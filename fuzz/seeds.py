@@ -8,6 +8,8 @@ import tempfile
 from collections.abc import Iterator
 from typing import Any
 
+from gguf_seeds import gguf_files
+
 import jogak
 from jogak.errors import JogakError
 from jogak.formats import FORMATS
@@ -47,8 +49,12 @@ def _rank_file() -> bytes:
 
 
 def seeds() -> dict[str, list[Files]]:
-    """Files of every format that one of the tokenizers can be written as."""
-    found: dict[str, list[Files]] = {"tiktoken": [{"file.tiktoken": _rank_file()}]}
+    """Files of every format that one of the tokenizers can be written as, and of those that are only read."""
+    charsmap = jogak.compile_rules({"é": "e", "<a": "a", "Ａ": "a"}).data
+    found: dict[str, list[Files]] = {
+        "tiktoken": [{"file.tiktoken": _rank_file()}],
+        "gguf": [{"file.gguf": data} for data in gguf_files(charsmap)],
+    }
     for tok in _tokenizers():
         for name, family in FORMATS.items():
             with tempfile.TemporaryDirectory(prefix="jogak-fuzz-") as folder:

@@ -147,7 +147,7 @@ class Tokenizer:
         cls,
         model: dict[str, Any],
         pretokenizer: list[dict[str, Any]],
-        added_tokens: list[tuple[str, int, tuple[bool, bool, bool, bool, bool]]],
+        added_tokens: list[tuple[str, int, tuple[bool, bool, bool, bool, bool, bool]]],
         outside: list[int],
         normalizer: list[dict[str, Any]],
         decoder: list[dict[str, Any]] | None = None,

@@ -115,7 +115,9 @@ def _form(
 def _split(texts: Iterable[object]) -> tuple[list[str], list[str] | None]:
     """Texts, or first and second texts."""
     if isinstance(texts, str):
-        raise ConfigError("a list of texts is expected; for one text call encoding(text)")
+        raise ConfigError(
+            "found one text; expected a list of texts (for one text call encoding(text))"
+        )
     given: list[Any] = list(texts)
     if all(isinstance(text, str) for text in given):
         return given, None

@@ -54,7 +54,9 @@ def loaded_of(theirs: object, **options: Any) -> Loaded:
 
 def _no_options(options: Mapping[str, Any]) -> None:
     if options:
-        raise ConfigError(f"the object says everything and takes no options; found {[*options]}")
+        raise ConfigError(
+            f"the object says everything and takes no options; leave out {', '.join(options)}"
+        )
 
 
 def _spec_of(tokenizer: Any) -> Spec:

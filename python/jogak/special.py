@@ -147,7 +147,7 @@ def chosen(
 
 def plain_tokens(
     spec: Spec,
-) -> tuple[list[tuple[str, int, tuple[bool, bool, bool, bool, bool]]], list[int]]:
+) -> tuple[list[tuple[str, int, tuple[bool, bool, bool, bool, bool, bool]]], list[int]]:
     """The tokens that are found in texts, as the core takes them, and the ids of those that the model
     does not know.
     """
@@ -165,6 +165,7 @@ def plain_tokens(
                 token.lstrip,
                 token.rstrip,
                 token.normalized,
+                token.ascii_spaces,
             ),
         )
         for token in added
@@ -173,6 +174,6 @@ def plain_tokens(
     # The others without an object for each: there may be 400,000 of them.
     with_rules = {token.text for token in added}
     others = [(text, id_) for text, id_ in special.items() if text and text not in with_rules]
-    rules = (True, False, False, False, False)
+    rules = (True, False, False, False, False, False)
     plain += [(text, id_, rules) for text, id_ in others]
     return plain, unknown + [id_ for _, id_ in others]

@@ -97,7 +97,7 @@ class Tokenizer:
             [stage.to_dict() for stage in spec.pretokenizer],
             *plain_tokens(spec),
             [stage.to_core() for stage in spec.normalizer],
-            None if spec.decoder is None else [stage.to_dict() for stage in spec.decoder],
+            None if spec.decoder is None else [stage.to_core() for stage in spec.decoder],
         )
 
     # --- run

@@ -90,7 +90,8 @@ def test_treat_whitespace_as_suffix(tmp_path: Path) -> None:
     file = ModelFile(pieces, {"treat_whitespace_as_suffix": True})
     tok = jogak.load(written(tmp_path, file))
     assert tok.tokens("a aa") == ["a▁", "a", "a▁"]
-    assert tok.decode(tok.encode("a aa")) == "a aa"
+    # SentencePiece leaves the space behind the text.
+    assert tok.decode(tok.encode("a aa")) == "a aa "
 
 
 def test_named_rules_are_compiled_when_saved(tmp_path: Path) -> None:
@@ -130,7 +131,14 @@ def replaced(spec: Spec, **fields: Any) -> Spec:
 @pytest.mark.parametrize(
     ("fields", "error", "message"),
     [
-        ({"trainer": {"model_type": 3}}, UnsupportedFeature, "'word'"),
+        (
+            {
+                "trainer": {"model_type": 3},
+                "normalizer": NormalizerFields(escape_whitespaces=False),
+            },
+            UnsupportedFeature,
+            "'word' with escape_whitespaces=false",
+        ),
         (
             {"trainer": {"model_type": 4}, "pieces": (PIECES[0], Piece("ab"))},
             UnsupportedFeature,

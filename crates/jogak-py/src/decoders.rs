@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use jogak::decode::{Rule, Stream};
+use jogak::decode::{Rule, SentencePiece, Stream, Strip};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -45,6 +45,18 @@ fn parse_rule(options: &Options<'_, '_>) -> PyResult<Rule> {
             delimiter: options.get("word_delimiter_token")?,
             cleanup: options.get("cleanup")?,
         },
+        "sentencepiece" => Rule::SentencePiece(SentencePiece {
+            unknown: options.get("unknown")?,
+            surface: options.get("unknown_surface")?,
+            control: options.get("control")?,
+            bytes: options.get("byte_fallback")?,
+            strip: match options.get::<String>("strip")?.as_str() {
+                "none" => Strip::None,
+                "first" => Strip::First,
+                _ => Strip::All,
+            },
+            charsmap: options.get("charsmap")?,
+        }),
         other => {
             return Err(raise("ConfigError", format!("decoder {other:?} is not known"), &[]));
         }

@@ -192,6 +192,7 @@ fn unigram(options: &Options<'_, '_>, mut pieces: Pieces) -> PyResult<Compiled> 
         unknown: pieces.unknown,
         fuse_unknown: options.get("fuse_unknown")?,
         precision,
+        unknown_score: options.get("unknown_score")?,
         hf_rules: options.get("hf_rules")?,
     })
     .map_err(to_py)?;

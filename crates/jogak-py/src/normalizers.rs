@@ -68,6 +68,9 @@ fn parse_stage(stage: &Bound<'_, PyDict>) -> PyResult<Rule> {
             strip_accents: flag("strip_accents")?,
             lowercase: flag("lowercase")?,
         },
+        "llama_bert" => {
+            Rule::LlamaBert { strip_accents: flag("strip_accents")?, lowercase: flag("lowercase")? }
+        }
         "jamo" => match text("form")?.as_str() {
             "conjoining" => Rule::Jamo(Jamo::Conjoining),
             "compatibility" => Rule::Jamo(Jamo::Compatibility),

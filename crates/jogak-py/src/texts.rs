@@ -14,13 +14,13 @@ use crate::errors::raise;
 pub(crate) struct PyChosen(pub(crate) Arc<Chosen>);
 
 /// Added tokens as Python gives them: text, id, and the flags special, `single_word`, `lstrip`, `rstrip`,
-/// normalized.
-pub(crate) type PlainToken = (String, u32, [bool; 5]);
+/// normalized, `ascii_spaces`.
+pub(crate) type PlainToken = (String, u32, [bool; 6]);
 
 /// A token of plain data.
 pub(crate) fn added_token((text, id, flags): PlainToken) -> AddedToken {
-    let [special, single_word, lstrip, rstrip, normalized] = flags;
-    AddedToken { text, id, special, single_word, lstrip, rstrip, normalized }
+    let [special, single_word, lstrip, rstrip, normalized, ascii_spaces] = flags;
+    AddedToken { text, id, special, single_word, lstrip, rstrip, normalized, ascii_spaces }
 }
 
 /// `"text"`, `"parse"`, `"error"` or a choice.

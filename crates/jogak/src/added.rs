@@ -38,6 +38,14 @@ pub struct AddedToken {
     pub rstrip: bool,
     /// Normalized, and looked for in normalized text.
     pub normalized: bool,
+    /// White space is that of ASCII alone, for `lstrip` and `rstrip`.
+    pub ascii_spaces: bool,
+}
+
+impl AddedToken {
+    fn is_space(&self, c: char) -> bool {
+        if self.ascii_spaces { matches!(c, ' ' | '\t'..='\r') } else { c.is_whitespace() }
+    }
 }
 
 /// What to do with text that looks like a special token.
@@ -255,7 +263,7 @@ impl Added {
             return part(Part::Text(text, place, 0));
         };
         let mut cutter =
-            Cutter { added: self, text, place, from: 0, blank: (0, 0), part: &mut *part };
+            Cutter { added: self, text, place, from: 0, blank: [(0, 0); 2], part: &mut *part };
         let whole = (0, text.len());
         let token = |found: &aho_corasick::Match| {
             &self.tokens[search.tokens[found.pattern().as_usize()] as usize]
@@ -319,8 +327,8 @@ struct Cutter<'a, 'b, F> {
     place: Place,
     /// Where the text begins that is not cut yet.
     from: usize,
-    /// A run of white space that was looked at, up to its end.
-    blank: (usize, usize),
+    /// A run of white space that was looked at, up to its end: of any, and of ASCII alone.
+    blank: [(usize, usize); 2],
     part: &'b mut F,
 }
 
@@ -346,14 +354,16 @@ impl<'a, F: FnMut(Part<'a>) -> Result<()>> Cutter<'a, '_, F> {
         if token.lstrip {
             // What lies before `from` is taken already.
             let free = self.from.max(bounds.0);
-            start = free + text.get(free..start).map_or(0, |before| before.trim_end().len());
+            let trimmed = |before: &str| before.trim_end_matches(|c| token.is_space(c)).len();
+            start = free + text.get(free..start).map_or(0, trimmed);
         }
         if token.rstrip {
-            if !(self.blank.0 <= end && end <= self.blank.1) {
-                let behind = &text[end..];
-                self.blank = (end, text.len() - behind.trim_start().len());
+            let blank = &mut self.blank[usize::from(token.ascii_spaces)];
+            if !(blank.0 <= end && end <= blank.1) {
+                let behind = text[end..].trim_start_matches(|c| token.is_space(c));
+                *blank = (end, text.len() - behind.len());
             }
-            end = end.max(self.blank.1.min(bounds.1));
+            end = end.max(blank.1.min(bounds.1));
         }
         if start >= end {
             return Ok(());

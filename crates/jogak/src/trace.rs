@@ -409,7 +409,7 @@ fn unigram_word(
                 model.part(part, &mut running, &mut scratch.viterbi, &mut recorder)?;
                 let path = scratch.viterbi.path().iter().copied();
                 model.write(part, path, way.keep_uncovered, &mut spans)?;
-                best = model.lattice(part)?.best(2)?;
+                best = model.lattice_of_search(part)?.best(2)?;
             }
             Some((alpha, random)) => {
                 let path = model.lattice(part)?.sample(*alpha, random);

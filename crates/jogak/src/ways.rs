@@ -55,7 +55,7 @@ impl Tokenizer {
             let (paths, ids) = match piece {
                 Piece::Special(id) => (vec![0.0], vec![vec![id]]),
                 Piece::Word(word) => {
-                    let paths = model.lattice(&word)?.best(n)?;
+                    let paths = model.best(&word, n)?;
                     let scores = paths.iter().map(|path| path.score).collect();
                     let ids = paths.into_iter().map(|path| ids_of(model, &word, path));
                     (scores, ids.collect::<Result<_>>()?)
@@ -68,7 +68,10 @@ impl Tokenizer {
                     next.push((sum + score, (before as u32, path as u32)));
                 }
             }
-            next.sort_by(|one, other| other.0.total_cmp(&one.0));
+            // A word alone keeps the order that its model gives.
+            if begun.len() > 1 {
+                next.sort_by(|one, other| other.0.total_cmp(&one.0));
+            }
             next.truncate(n);
             begun = next.iter().map(|&(score, _)| (score, 0)).collect();
             links.push(next.into_iter().map(|(_, link)| link).collect());
@@ -188,7 +191,8 @@ fn step(model: &Unigram, pieces: &[Piece], id: u32, place: Place, next: &mut Vec
     let bytes = word.as_bytes();
     if let Some(piece) = model.vocab().piece(id) {
         if bytes[place.at..].starts_with(piece) && word.is_char_boundary(place.at) {
-            arrive(place.at + piece.len(), bytes.len(), false, model.score(id));
+            let score = model.score_among_ways(id);
+            arrive(place.at + piece.len(), bytes.len(), false, score);
         }
         return;
     }

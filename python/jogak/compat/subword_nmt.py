@@ -89,7 +89,10 @@ class BPE:
             self._alone = [re.compile(f"^{gloss}$") for gloss in self.glossaries]
             self._inside = [re.compile(f"({gloss})") for gloss in self.glossaries]
         except re.error as error:
-            raise ConfigError(f"glossaries: {error}; expected regular expressions") from None
+            raise ConfigError(
+                f"glossaries are {self.glossaries!r:.200}: {error}; expected regular expressions "
+                "(re.escape makes one of any text)"
+            ) from None
         self._cache: dict[str, tuple[str, ...]] = {}
 
     def process_line(self, line: str, dropout: float = 0) -> str:

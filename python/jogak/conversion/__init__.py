@@ -97,7 +97,11 @@ def convert(
         if certificate is not None:
             made.save(certificate)
         if made.difference is not None:
-            raise ParityError(f"{os.fspath(target)} was not written: {made.difference}", made)
+            raise ParityError(
+                f"{os.fspath(target)} was not written: {made.difference}\nThe exception's .certificate "
+                "says what was compared; format='jogak' keeps every tokenizer as it is",
+                made,
+            )
         _take_name(draft, os.fspath(target))
     finally:
         shutil.rmtree(workshop, ignore_errors=True)

@@ -113,7 +113,8 @@ def from_files(paths: Iterable[str | os.PathLike[str]]) -> Iterator[str]:
                 text = file.read()
         except UnicodeDecodeError as error:
             raise ConfigError(
-                f"{os.fspath(path)} is not UTF-8 at byte {error.start}; a probe is a text file"
+                f"{os.fspath(path)} is not UTF-8 at byte {error.start}; expected text files in UTF-8, "
+                "each line of which is a probe"
             ) from None
         yield from text.split("\n")
         yield text[:1_000_000]

@@ -232,7 +232,8 @@ class Node:
         try:
             yield
         except ConfigError as error:
-            raise fault(self.file, self.place, f"{self.place}: {error}") from None
+            told = f"{self.place}: {error}" if self.place else str(error)
+            raise fault(self.file, self.place, told) from None
 
 
 def is_unicode(text: str) -> bool:

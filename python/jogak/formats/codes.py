@@ -97,7 +97,7 @@ def parse(data: bytes, file: str) -> tuple[bool, list[tuple[str, str]]]:
             )
         own, first = version[1] == "1", 1
     if len(lines) == first:
-        raise fault(file, "", "no merges; expected a line for each")
+        raise fault(file, f"line {first + 1}", "no merges; expected a line for each")
     pairs = []
     for number, line in enumerate(lines[first:], first + 1):
         parts = line.strip("\r\n ").split(" ")
@@ -179,8 +179,9 @@ def write(
     if not isinstance(model, BPEModel) or model.merges is None:
         what = "ids as ranks" if isinstance(model, BPEModel) else f"a {model.family} model"
         raise refused(what)
+    said = repr(model.marker.kind) + (f" with {model.marker.text!r}" if model.marker.text else "")
     for cannot, what in (
-        (model.marker.kind != "suffix" or model.marker.text != END, f"the marker {model.marker}"),
+        (model.marker.kind != "suffix" or model.marker.text != END, f"the marker {said}"),
         (not model.mark_words, "mark_words=False"),
         (model.byte_fallback, "byte_fallback=True"),
         (model.strategy != "merges", f"the strategy {model.strategy!r}"),

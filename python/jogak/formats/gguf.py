@@ -4,15 +4,16 @@
 
     tokenizer.ggml.model   gpt2          BPE by merges over bytes; tokenizer.ggml.pre names the words
                            llama         BPE by scores, bytes for unknown characters
+                           bert          WordPiece, with ▁ before words rather than ## within
                            t5            Unigram
     token_type             NORMAL, UNUSED           pieces
                            CONTROL, UNKNOWN         special tokens
                            USER_DEFINED             found in every text
 
 Text is text: as `llama_tokenize` without ``add_special`` and ``parse_special``. What it adds around a
-text is the template. llama.cpp differs from the library that made a vocabulary: it has no normalizer but
-T5's, its letters are those of Unicode 15.1, it makes control tokens of some texts, and it merges pieces
-whatever their type. Where that cannot be said the file is refused; so is ``bert``.
+text is the template. llama.cpp differs from the library that made a vocabulary: it has no normalizers but
+T5's and one of its own for BERT, its letters are those of Unicode 15.1, it makes control tokens of some texts, and it merges pieces
+whatever their type. Where that cannot be said the file is refused.
 
 Source: https://github.com/ggml-org/llama.cpp, ``src/llama-vocab.cpp``, 2026
 """
@@ -21,124 +22,53 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import struct
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterable
 
-from jogak.errors import FormatError, UnsupportedFeature
+from jogak.errors import UnsupportedFeature
 from jogak.formats import bytelevel
 from jogak.formats.checked import fault, shown
 from jogak.formats.family import Format, Loaded, Peek, Probe
 from jogak.formats.files import PathLike
-from jogak.formats.gguf_file import MAGIC, Entry, read_entries
-from jogak.formats.gguf_words import PRE, WHOLE_WORDS
+from jogak.formats.gguf_file import MAGIC, read_entries
+from jogak.formats.gguf_section import (
+    BYTE,
+    CONTROL,
+    NORMAL,
+    PREFIX,
+    UNKNOWN,
+    UNUSED,
+    USER,
+    Section,
+    added,
+    template,
+    tokens,
+)
+from jogak.formats.gguf_words import ADD_BOS, NO_BOS, PRE, WHOLE_WORDS
 from jogak.spec import (
-    AddedToken,
     BPEModel,
     Charsmap,
-    CollapseSpaces,
+    LlamaBert,
     Marker,
     Metaspace,
     Normalizer,
     Pretokenizer,
+    Replace,
     ScoredBPEModel,
     Spec,
+    Split,
     Template,
     TemplatePart,
     UnigramModel,
+    WordPieceModel,
 )
 from jogak.training import Log
 
 __all__ = ["read"]
 
-_PREFIX = "tokenizer.ggml."
-_NORMAL, _UNKNOWN, _CONTROL, _USER, _UNUSED, _BYTE = 1, 2, 3, 4, 5, 6
-
-#: Texts that llama.cpp takes for control tokens whatever their type: those that end an answer.
-_ENDS = frozenset(
-    (
-        *(
-            "<|eot_id|>",
-            "<|im_end|>",
-            "<|end|>",
-            "<|return|>",
-            "<|call|>",
-            "<|flush|>",
-            "<|calls|>",
-        ),
-        *(
-            "<end_of_turn>",
-            "<|endoftext|>",
-            "</s>",
-            "<|eom_id|>",
-            "<EOT>",
-            "_<EOT>",
-            "[EOT]",
-            "[EOS]",
-        ),
-        *("<|end_of_text|>", "<end_of_utterance>", "<eos>", "<turn|>", "<|tool_response>"),
-        *("<｜end▁of▁sentence｜>", "[e~["),
-    )
-)
-#: Of each of these the one that is named by a key, or the one that is there.
-_ROLES: Mapping[str, tuple[str, ...]] = {
-    "fim_pre": ("<|fim_prefix|>", "<fim-prefix>", "<fim_prefix>", "<｜fim▁begin｜>", "<PRE>", "▁<PRE>",
-                "<|code_prefix|>", "<|prefix|>"),
-    "fim_suf": ("<|fim_suffix|>", "<fim-suffix>", "<fim_suffix>", "<｜fim▁hole｜>", "<SUF>", "▁<SUF>",
-                "<|code_suffix|>", "<|suffix|>"),
-    "fim_mid": ("<|fim_middle|>", "<fim-middle>", "<fim_middle>", "<｜fim▁end｜>", "<MID>", "▁<MID>",
-                "<|code_middle|>", "<|middle|>"),
-    "fim_pad": ("<|fim_pad|>", "<fim-pad>", "<fim_pad>", "<PAD>", "[PAD]"),
-    "fim_rep": ("<|fim_repo|>", "<|repo_name|>", "<fim-repo>", "<REPO>", "<reponame>"),
-    "fim_sep": ("<|file_sep|>",),
-}  # fmt: skip
-#: Texts that are found in every text, whatever their type.
-_SHOWN = ("<|channel|>", "<|message|>", "<|start|>", "<|constrain|>")
-
-
-@dataclass
-class _File:
-    """The tokenizer section, its values looked at where they are asked for."""
-
-    name: str
-    entries: Mapping[str, Entry]
-    tokens: list[str] = field(default_factory=list)
-    types: list[int] = field(default_factory=list)
-
-    def fault(self, key: str, message: str) -> FormatError:
-        return fault(self.name, key, f"{key} {message}")
-
-    def refused(self, what: str) -> UnsupportedFeature:
-        return UnsupportedFeature(f"{self.name}: {what}")
-
-    def get(self, key: str, *kinds: str, prefix: str = _PREFIX) -> Any:
-        """A value, or None; of one of the kinds."""
-        entry = self.entries.get(prefix + key)
-        if entry is None:
-            return None
-        if entry.kind not in kinds:
-            raise self.fault(prefix + key, f"is {entry.kind}; expected {' or '.join(kinds)}")
-        return entry.value
-
-    def flag(self, key: str, default: bool) -> bool:
-        value = self.get(key, "bool")
-        return default if value is None else bool(value)
-
-    def id(self, key: str, default: int | None) -> int | None:
-        """The id of a token with a role; those that are none are passed over."""
-        value = self.get(key, "u32")
-        if value is not None and value < len(self.tokens):
-            return int(value)
-        return default if default is not None and default < len(self.tokens) else None
-
-    def array(self, key: str, *kinds: str) -> list[Any] | None:
-        value = self.get(key, *kinds)
-        if value is not None and len(value) < len(self.tokens):
-            raise self.fault(
-                _PREFIX + key, f"has {len(value)} values for {len(self.tokens)} tokens"
-            )
-        return None if value is None else list(value[: len(self.tokens)])
+#: Texts that a charsmap keeps may have this many characters in all.
+_MOST_KEPT = 1 << 20
 
 
 def read(path: PathLike) -> Spec:
@@ -154,133 +84,38 @@ def read(path: PathLike) -> Spec:
     name = os.fspath(path)
     wanted = ("general.name", "general.architecture")
     entries = read_entries(path, lambda key: key in wanted or key.startswith("tokenizer."))
-    file = _File(name, entries)
+    file = Section(name, entries)
     model = file.get("model", "text")
     if model is None or model in ("no_vocab", "none"):
-        raise fault(name, _PREFIX + "model", "the file has no tokenizer (tokenizer.ggml.model)")
+        raise fault(name, PREFIX + "model", "the file has no tokenizer (tokenizer.ggml.model)")
     if model not in _KINDS:
         raise file.refused(f"a tokenizer of kind {model!r}; this version reads {', '.join(_KINDS)}")
-    _tokens(file)
+    tokens(file)
     return _KINDS[model](file)
-
-
-def _tokens(file: _File) -> None:
-    """The texts and types of all tokens, as llama.cpp has them when it is done."""
-    tokens = file.get("tokens", "text[]")
-    if not tokens:
-        raise file.fault(_PREFIX + "tokens", "is not there or empty; expected texts")
-    file.tokens = [text or f"[EMPTY_{id_}]" for id_, text in enumerate(tokens)]
-    ids: dict[str, int] = {}
-    for id_, text in enumerate(file.tokens):
-        if ids.setdefault(text, id_) != id_:
-            raise file.fault(
-                f"{_PREFIX}tokens[{id_}]",
-                f"is {shown(text)}, as is token {ids[text]}; expected each once",
-            )
-    file.types = file.array("token_type", "i32[]") or [_NORMAL] * len(file.tokens)
-    control = {ids[text] for text in _ENDS if text in ids}
-    for role, texts in _ROLES.items():
-        if file.id(f"{role}_token_id", None) is not None:
-            continue
-        found = [ids[text] for text in texts if text in ids]
-        if len(found) > 1 and any(file.types[id_] != _CONTROL for id_ in found):
-            names = " and ".join(repr(file.tokens[id_]) for id_ in found)
-            raise file.refused(
-                f"{names} are there, and llama.cpp makes one of them a control token"
-            )
-        control.update(found)
-    for id_ in control:
-        file.types[id_] = _CONTROL
-    for text in _SHOWN:
-        if text in ids:
-            file.types[ids[text]] = _USER
-    calls = "<|return|>" in ids and ("<|call|>" in ids or "<|calls|>" in ids)
-    flushes = ("<|call|>" in ids or "<|calls|>" in ids) and "<|flush|>" in ids
-    if "<|end|>" in ids and (calls or flushes):
-        file.types[ids["<|end|>"]] = _USER
-    if "<|tool_response>" in ids and "</s>" in ids:
-        file.types[ids["</s>"]] = _NORMAL
-
-
-# --- what all kinds have ------------------------------------------------------------------------
-
-
-def _of_type(file: _File, *types: int) -> list[str]:
-    return [text for text, kind in zip(file.tokens, file.types, strict=True) if kind in types]
-
-
-def _specials(file: _File) -> dict[str, int]:
-    return {
-        text: id_
-        for id_, (text, kind) in enumerate(zip(file.tokens, file.types, strict=True))
-        if kind in (_CONTROL, _UNKNOWN)
-    }
-
-
-def _added(file: _File, in_model: Iterable[str] = ()) -> tuple[AddedToken, ...]:
-    """Tokens that are found in every text; and special ones that the model makes too.
-
-    llama.cpp looks for the longest first, then for shorter ones in what is left. That is the leftmost
-    first unless one can begin within another.
-    """
-    user = _of_type(file, _USER)
-    within = set(in_model)
-    beginnings = {text[:end] for text in user if len(set(text)) > 1 for end in range(1, len(text))}
-    for text in user:
-        for start in range(1, len(text)):
-            ending = text[start:]
-            if (ending in beginnings or ending in user) and len(set(text)) > 1:
-                raise file.refused(
-                    f"user-defined tokens overlap ({text!r} ends in {ending!r}, where another begins); "
-                    "llama.cpp takes the longest one, wherever it begins"
-                )
-    special = _specials(file)
-    model_name = str(file.get("name", "text", prefix="general.") or "").lower()
-    rstrip: set[str] = set()
-    if "phi-3" in model_name or "phi3" in model_name:
-        rstrip = {*user, *special, "</s>"} - {"<unk>", "<s>", "<|endoftext|>"}
-    texts = dict.fromkeys([*user, *(text for text in special if text in within or text in rstrip)])
-    return tuple(AddedToken(text, rstrip=text in rstrip, in_model=text in within) for text in texts)
-
-
-def _template(
-    file: _File, bos: int | None, eos: int | None, *, add_bos: bool, add_eos: bool
-) -> Template:
-    """What stands around a text; a second text follows the first."""
-    first, last = file.id("bos_token_id", bos), file.id("eos_token_id", eos)
-    before: list[TemplatePart] = []
-    behind: list[TemplatePart] = []
-    for parts, id_, add, key in (
-        (before, first, file.flag("add_bos_token", add_bos), "bos"),
-        (behind, last, file.flag("add_eos_token", add_eos), "eos"),
-    ):
-        if add and id_ is None:
-            raise file.fault(
-                f"{_PREFIX}add_{key}_token", f"is true, and there is no {key}_token_id"
-            )
-        if add and id_ is not None:
-            parts.append(TemplatePart((id_,)))
-    text, pair = TemplatePart("A"), TemplatePart("B", 1)
-    return Template(single=(*before, text, *behind), pair=(*before, text, pair, *behind))
 
 
 # --- gpt2 ---------------------------------------------------------------------------------------
 
+#: No word has this, where words are taken whole: a sign behind a letter, or two before one.
+_SEVERAL_WORDS = re.compile(r"[A-Za-z][!-&(-@\[-`{-~]|[!-/:-@\[-`{-~]{2}[A-Za-z]| ")
 
-def _gpt2(file: _File) -> Spec:
+
+def _gpt2(file: Section) -> Spec:
     pre = file.get("pre", "text") or "default"
     if pre not in PRE:
-        raise file.refused(f"words of the kind {pre!r} ({_PREFIX}pre); known are {', '.join(PRE)}")
-    special, user = _specials(file), set(_of_type(file, _USER))
+        raise file.refused(f"words of the kind {pre!r} ({PREFIX}pre); known are {', '.join(PRE)}")
+    special, user = file.specials(), set(file.of_type(USER))
     ids = {text: id_ for id_, text in enumerate(file.tokens)}
     lines = file.get("merges", "text[]")
+    if lines is None and pre == "kimi-k2":
+        lines = []
     if lines is None:
-        raise file.fault(_PREFIX + "merges", "is not there; expected texts")
+        raise file.fault(PREFIX + "merges", "is not there; expected texts")
     merges: dict[tuple[int, int], None] = {}
     for rank, line in enumerate(lines):
         cut = line.find(" ", 1)
         left, right = line[:cut], line[cut + 1 :]
-        place = f"{_PREFIX}merges[{rank}]"
+        place = f"{PREFIX}merges[{rank}]"
         if cut < 0 or not right:
             raise file.fault(place, f"is {shown(line)}; expected two texts and a space")
         for text in (left, right, left + right):
@@ -300,9 +135,9 @@ def _gpt2(file: _File) -> Spec:
             f"the token {foreign!r} (id {ids[foreign]}) is not written in byte characters"
         )
     whole = pre in WHOLE_WORDS
-    word = next((text for text in special if whole and text.isalpha()), None)
+    word = next((text for text in special if whole and not _SEVERAL_WORDS.search(text)), None)
     if word is not None:
-        raise file.refused(f"the control token {word!r} is a word, which llama.cpp makes it")
+        raise file.refused(f"the control token {word!r} may be a word, which llama.cpp makes it")
     model = BPEModel(
         pieces=tuple(file.tokens),
         merges=tuple(merges),
@@ -314,15 +149,17 @@ def _gpt2(file: _File) -> Spec:
         model=model,
         pretokenizer=PRE[pre],
         special_tokens=special,
-        added_tokens=_added(file),
-        template=_template(file, 11, 11, add_bos=whole, add_eos=False),
+        added_tokens=added(file),
+        template=template(
+            file, None if pre in NO_BOS else 11, 11, add_bos=pre in ADD_BOS, add_eos=False
+        ),
     )
 
 
 # --- llama --------------------------------------------------------------------------------------
 
 
-def _llama(file: _File) -> Spec:
+def _llama(file: Section) -> Spec:
     scores = _scores(file)
     texts = set(file.tokens)
     bytes_ = [f"<0x{byte:02X}>" for byte in range(256)]
@@ -331,7 +168,7 @@ def _llama(file: _File) -> Spec:
         raise file.refused(
             f"the token {missing} is not there; llama.cpp ends at a character without one"
         )
-    special = _specials(file)
+    special = file.specials()
     merged = _merged(file, texts)
     if byte := next((text for text in bytes_ if text in merged or text in special), None):
         raise file.refused(f"llama.cpp makes the token {byte} of the text {byte!r} too")
@@ -344,30 +181,30 @@ def _llama(file: _File) -> Spec:
         byte_fallback=True,
     )
     # llama.cpp merges pieces of any type.
-    in_model = [text for text in (*special, *_of_type(file, _USER)) if text in merged]
+    in_model = [text for text in (*special, *file.of_type(USER)) if text in merged]
     prefix = file.flag("add_space_prefix", True)
     return Spec(
         model=model,
         pretokenizer=(Metaspace(prepend="always" if prefix else "never", split=False),),
         special_tokens=special,
-        added_tokens=_added(file, in_model),
-        template=_template(file, 1, 2, add_bos=True, add_eos=False),
+        added_tokens=added(file, in_model),
+        template=template(file, 1, 2, add_bos=True, add_eos=False),
     )
 
 
-def _scores(file: _File) -> list[float]:
+def _scores(file: Section) -> list[float]:
     scores = file.array("scores", "f32[]", "i32[]") or [0.0] * len(file.tokens)
     for id_, score in enumerate(scores):
         if not math.isfinite(score):
-            raise file.fault(f"{_PREFIX}scores[{id_}]", f"is {score}; expected a finite number")
+            raise file.fault(f"{PREFIX}scores[{id_}]", f"is {score}; expected a finite number")
     return [float(score) for score in scores]
 
 
-def _merged(file: _File, texts: set[str]) -> set[str]:
+def _merged(file: Section, texts: set[str]) -> set[str]:
     """The tokens that merging can make of text: of two parts that are characters or such tokens."""
     made: set[str] = set()
     # These are found before anything is merged; but spaces become ▁ behind that.
-    found = {text for text in _of_type(file, _USER) if "▁" not in text}
+    found = {text for text in file.of_type(USER) if "▁" not in text}
     for text in sorted(texts - found, key=len):
         if len(text) == 1:
             made.add(text)
@@ -387,82 +224,121 @@ def _merged(file: _File, texts: set[str]) -> set[str]:
 # --- bert ---------------------------------------------------------------------------------------
 
 
-def _bert(file: _File) -> Spec:
-    raise file.refused(
-        "a BERT tokenizer: llama.cpp takes accents and case off with tables of its own, which give "
-        "other ids than BERT's (가 loses its vowel); load the vocab.txt or tokenizer.json instead"
+def _bert(file: Section) -> Spec:
+    roles = {
+        key: file.id(f"{key}_token_id", default)
+        for key, default in (("unknown", 100), ("bos", 101), ("seperator", 102))
+    }
+    for key, id_ in roles.items():
+        if id_ is None:
+            raise file.fault(f"{PREFIX}{key}_token_id", "is not there; expected the id of a token")
+    unknown, first, last = (int(id_ or 0) for id_ in roles.values())
+    special = file.specials()
+    lowercase = file.flag("normalizer.lowercase", True)
+    normalizer = LlamaBert(
+        lowercase=lowercase, strip_accents=file.flag("normalizer.strip_accents", lowercase)
+    )
+    # Pieces of any type are found in text.
+    model = WordPieceModel(
+        pieces=tuple(file.tokens),
+        marker=Marker("prefix"),
+        unknown=file.tokens[unknown],
+        max_chars_per_word=2**32 - 1,
+        hf_rules=True,
+    )
+    begin, text, end = TemplatePart((first,)), TemplatePart("A"), TemplatePart((last,))
+    pair = (TemplatePart("B", 1), TemplatePart((last,), 1))
+    return Spec(
+        model=model,
+        normalizer=(normalizer,),
+        pretokenizer=(Split(" ", matches="removed", regex=False),),
+        special_tokens=special,
+        added_tokens=added(file, [*special, *file.of_type(USER)]),
+        template=Template(single=(begin, text, end), pair=(begin, text, end, *pair)),
     )
 
 
 # --- t5 -----------------------------------------------------------------------------------------
 
 
-def _t5(file: _File) -> Spec:
-    scores = _scores(file)
-    user = _of_type(file, _USER)
-    if user:
-        raise file.refused(
-            f"a T5 tokenizer with the user-defined token {user[0]!r}: llama.cpp does not normalize what "
-            "begins as it does, and takes spaces off around it"
-        )
+def _t5(file: Section) -> Spec:
     unknown = file.id("unknown_token_id", 2)
     if unknown is None:
-        raise file.fault(_PREFIX + "unknown_token_id", "is not there; expected the id of a token")
-    prefix = file.flag("add_space_prefix", True)
+        raise file.fault(PREFIX + "unknown_token_id", "is not there; expected the id of a token")
+    if file.types[unknown] in (NORMAL, UNUSED, USER):
+        raise file.refused(f"the unknown token {file.tokens[unknown]!r} is found in text, too")
+    user = file.of_type(USER)
+    scores = _scores(file)
+    unknown_score = _unknown_score(file, scores)
+    for id_, kind in enumerate(file.types):
+        if kind == USER:
+            scores[id_] = 0.0
     merges = file.flag("remove_extra_whitespaces", False)
-    if merges and not prefix:
-        raise file.refused("remove_extra_whitespaces without add_space_prefix")
+    # Where spaces are merged one is put before every word.
+    prefix = file.flag("add_space_prefix", False) or merges
     if prefix and not merges:
         raise file.refused("add_space_prefix without remove_extra_whitespaces")
     normalizer: list[Normalizer] = []
     charsmap = file.get("precompiled_charsmap", "u8[]", "i8[]")
     if charsmap:
-        normalizer.append(Charsmap(bytes(value & 0xFF for value in charsmap)))
+        data = bytes(value & 0xFF for value in charsmap)
+        normalizer.append(Charsmap(data, keep=_kept(file, user)))
     if merges:
-        normalizer.append(CollapseSpaces())
-    special = _specials(file)
+        normalizer.append(Replace(r"\A +| +\z", "", regex=True))
+        normalizer.append(Replace("  +", " ", regex=True))
+    special = file.specials()
     special[file.tokens[unknown]] = unknown
-    out = {_CONTROL, _UNKNOWN, _BYTE}
+    out = {CONTROL, UNKNOWN, BYTE}
     unused = tuple(
         id_
         for id_, kind in enumerate(file.types)
         if kind in out and file.tokens[id_] not in special
     )
-    _check_unknown_score(file, scores)
     model = UnigramModel(
         pieces=tuple(file.tokens),
         scores=tuple(scores),
         unused=unused,
         unknown=file.tokens[unknown],
         fuse_unknown=True,
+        unknown_score=unknown_score,
         precision="double",
         marker=Marker("prefix"),
     )
     stages: tuple[Pretokenizer, ...] = (
-        Metaspace(prepend="first" if prefix else "never", split=False),
+        Metaspace(prepend="always" if prefix else "never", split=False),
     )
     return Spec(
         model=model,
         normalizer=tuple(normalizer),
         pretokenizer=stages,
         special_tokens=special,
-        added_tokens=_added(file),
-        template=_template(file, None, 1, add_bos=False, add_eos=True),
+        added_tokens=added(file, user),
+        template=template(file, None, 1, add_bos=False, add_eos=True),
     )
 
 
-def _check_unknown_score(file: _File, scores: list[float]) -> None:
-    """llama.cpp takes 10 from the lowest score in 32 bits; here it is 64 bits."""
-    normal = [s for s, kind in zip(scores, file.types, strict=True) if kind == _NORMAL]
-    others = [s for s, kind in zip(scores, file.types, strict=True) if kind == _UNUSED]
-    if not normal or min(others, default=0.0) < min(normal):
-        raise file.refused("a T5 tokenizer where no plain token has the lowest score")
+def _unknown_score(file: Section, scores: list[float]) -> float:
+    """10 less than the lowest score of a plain token, in 32 bits."""
+    normal = [s for s, kind in zip(scores, file.types, strict=True) if kind == NORMAL]
+    if not normal or min(normal) < -1e30:
+        raise file.refused("a T5 tokenizer without a plain token, or with scores below all measure")
     (rounded,) = struct.unpack("<f", struct.pack("<f", min(normal) - 10.0))
-    if rounded != min(normal) - 10.0:
+    return float(rounded)
+
+
+def _kept(file: Section, user: list[str]) -> tuple[str, ...]:
+    """What the charsmap leaves alone: all that a user-defined token begins with, be it followed by the
+    rest of the token or not.
+    """
+    foreign = next((text for text in user if not text.isascii()), None)
+    if foreign is not None:
         raise file.refused(
-            f"a T5 tokenizer whose lowest score ({min(normal)}) less 10 is rounded in 32 bits; this "
-            "version adds scores in 64 bits, and near-ties beside unknown characters come out otherwise"
+            f"a T5 tokenizer with the user-defined token {foreign!r}: llama.cpp cuts characters in two that "
+            "share a byte with it"
         )
+    if sum(len(text) ** 2 for text in user) > _MOST_KEPT:
+        raise file.refused("a T5 tokenizer whose user-defined tokens are too long")
+    return tuple(dict.fromkeys(text[:end] for text in user for end in range(1, len(text) + 1)))
 
 
 _KINDS = {"gpt2": _gpt2, "llama": _llama, "bert": _bert, "t5": _t5}

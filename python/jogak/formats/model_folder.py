@@ -31,7 +31,7 @@ from typing import Any
 
 from jogak.errors import ConfigError, UnsupportedFeature
 from jogak.formats import hf_json, sentencepiece, vocab_merges, vocab_txt
-from jogak.formats.checked import Node, parse
+from jogak.formats.checked import Node, fault, parse
 from jogak.formats.family import Format, Loaded, Peek, Probe
 from jogak.formats.files import PathLike, read_bytes, write_atomically
 from jogak.spec import Spec
@@ -107,9 +107,11 @@ def _tokenizer_of(folder: str) -> tuple[Format, list[str]]:
         for name in names:
             if _is_there(folder, name):
                 return family, [name]
-    raise Node(None, "", folder).fault(
-        "has no tokenizer; expected tokenizer.json, vocab.json and merges.txt, vocab.txt, or a "
-        "SentencePiece model"
+    raise fault(
+        folder,
+        "",
+        "the folder has no tokenizer; expected tokenizer.json, vocab.json and merges.txt, vocab.txt, or a "
+        "SentencePiece model",
     )
 
 
@@ -148,7 +150,9 @@ def _text(path: str) -> str:
     try:
         return read_bytes(path).decode("utf-8")
     except UnicodeDecodeError as error:
-        raise Node(None, f"byte {error.start}", path).fault("is not UTF-8") from None
+        raise Node(None, f"byte {error.start}", path).fault(
+            "is not UTF-8; expected a template in UTF-8"
+        ) from None
 
 
 # --- roles --------------------------------------------------------------------------------------

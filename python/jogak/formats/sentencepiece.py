@@ -36,7 +36,8 @@ from jogak.formats import protobuf
 from jogak.formats.checked import fault, shown
 from jogak.formats.family import Format, Loaded, Peek, Probe
 from jogak.formats.files import PathLike, read_bytes, write_atomically
-from jogak.formats.sentencepiece_front import front_of, normalizer_fields
+from jogak.formats.sentencepiece_back import back_fields, way_back
+from jogak.formats.sentencepiece_front import cut_at_marks, front_of, normalizer_fields
 from jogak.formats.sentencepiece_model import (
     ModelFile,
     Piece,
@@ -44,8 +45,8 @@ from jogak.formats.sentencepiece_model import (
     Scalar,
     parse,
 )
-from jogak.formats.vocabulary import refuse_options
-from jogak.spec import BPEModel, ScoredBPEModel, Spec, UnigramModel
+from jogak.formats.vocabulary import refuse_options, refuse_parts
+from jogak.spec import BPEModel, Marker, ScoredBPEModel, Spec, UnigramModel, WordLevelModel
 from jogak.training import Log
 
 __all__ = [
@@ -106,10 +107,6 @@ def _check_known(file: ModelFile, name: str) -> None:
     for cannot, what in (
         (bool(file.unknown_fields), "fields of the model that are not known"),
         (bool(file.normalizer.unknown_fields), "fields of normalizer_spec that are not known"),
-        (
-            file.denormalizer is not None and bool(file.denormalizer.precompiled_charsmap),
-            "a denormalizer (denormalizer_spec), which rewrites decoded text",
-        ),
     ):
         if cannot:
             raise UnsupportedFeature(
@@ -122,10 +119,6 @@ def _spec(file: ModelFile, name: str) -> Spec:
     kind = _MODEL_TYPES.get(number) if isinstance(number, int) else None
     if kind is None:
         raise fault(name, "trainer_spec", f"model_type is {number!r}; expected 1 to 4")
-    if kind == "word":
-        raise UnsupportedFeature(
-            f"{name}: a SentencePiece model of type 'word'; this version knows unigram, bpe and char"
-        )
     by_type = _by_type(file, name)
     byte_fallback = bool(file.trainer.get("byte_fallback", False))
     _check_bytes(file, by_type[PieceType.BYTE], byte_fallback, name)
@@ -141,10 +134,19 @@ def _spec(file: ModelFile, name: str) -> Spec:
     unknown_text = texts[unknown[0]] if unknown else None
     user_defined = tuple(by_type[PieceType.USER_DEFINED])
     kept = tuple(texts[id_] for id_ in user_defined)
-    normalizer, spaces, marker = front_of(file.normalizer, file.trainer, kept)
+    normalizer, spaces, marker = front_of(file.normalizer, file.trainer, kept, name)
     unused = tuple(by_type[PieceType.UNUSED])
-    model: UnigramModel | ScoredBPEModel
-    if kind == "unigram":
+    model: UnigramModel | ScoredBPEModel | WordLevelModel
+    if kind == "word":
+        spaces = cut_at_marks(file.normalizer, spaces, name)
+        model = WordLevelModel(
+            pieces=texts,
+            unknown=unknown_text,
+            byte_fallback=byte_fallback,
+            fuse_unknown=True,
+            marker=Marker("prefix"),
+        )
+    elif kind == "unigram":
         model = UnigramModel(
             pieces=texts,
             scores=scores,
@@ -172,7 +174,13 @@ def _spec(file: ModelFile, name: str) -> Spec:
             fuse_unknown=True,
         )
     control = {texts[id_]: id_ for id_ in by_type[PieceType.CONTROL]}
-    return Spec(model=model, normalizer=normalizer, pretokenizer=spaces, special_tokens=control)
+    return Spec(
+        model=model,
+        normalizer=normalizer,
+        pretokenizer=spaces,
+        special_tokens=control,
+        decoder=(way_back(file, name),),
+    )
 
 
 def _by_type(file: ModelFile, name: str) -> dict[PieceType, list[int]]:
@@ -302,7 +310,8 @@ def to_model(spec: Spec, probes: Iterable[Probe] = (), name: str = "the model") 
         trainer[f"{role}_id"] = spec.special_tokens.get(text, -1)
     kept = tuple(pieces[id_].text for id_ in model.user_defined)
     normalizer, more = normalizer_fields(spec, kept, name)
-    trainer.update(more)
+    denormalizer, back = back_fields(spec, normalizer, name)
+    trainer.update(more | back)
     unknown = None if model.unknown is None else ids[model.unknown]
     samples = tuple(
         (probe.text, " ".join(pieces[id_].text for id_ in probe.ids))
@@ -310,7 +319,11 @@ def to_model(spec: Spec, probes: Iterable[Probe] = (), name: str = "the model") 
         if unknown not in probe.ids and not any(" " in pieces[id_].text for id_ in probe.ids)
     )
     return ModelFile(
-        pieces=tuple(pieces), trainer=trainer, normalizer=normalizer, self_test=samples
+        pieces=tuple(pieces),
+        trainer=trainer,
+        normalizer=normalizer,
+        denormalizer=denormalizer,
+        self_test=samples,
     )
 
 
@@ -318,10 +331,13 @@ def _check_writable(spec: Spec, name: str) -> None:
     model = spec.model
     if not isinstance(model, (UnigramModel, ScoredBPEModel)):
         what = "a list of merges" if isinstance(model, BPEModel) else f"a {model.family} model"
+        if isinstance(model, WordLevelModel):
+            what = "a word-level model, which has no scores"
         raise UnsupportedFeature(
             f"{name}: a SentencePiece model cannot say {what}; save as the native format"
         )
     refuse_options(model, name)
+    refuse_parts(spec, name, "a SentencePiece model", normalizer=False, decoder=False)
     for cannot, what in (
         (not model.fuse_unknown and not model.byte_fallback, "fuse_unknown=False"),
         (

@@ -24,6 +24,7 @@ from jogak.spec import (
     Pretokenizer,
     RuleSet,
     Spec,
+    Split,
 )
 
 __all__ = ["front_of", "normalizer_fields"]
@@ -33,6 +34,7 @@ def front_of(
     fields: NormalizerFields,
     trainer: Mapping[str, Scalar | tuple[str, ...]],
     kept: tuple[str, ...],
+    name: str,
 ) -> tuple[tuple[Normalizer, ...], tuple[Pretokenizer, ...], Marker]:
     """The normalizers, the way with spaces, and the marker of a model.
 
@@ -40,7 +42,13 @@ def front_of(
         fields: ``normalizer_spec``.
         trainer: ``trainer_spec``, for ``treat_whitespace_as_suffix``.
         kept: the texts of user-defined pieces.
+        name: what errors call the file.
+
+    Raises:
+        UnsupportedFeature: spaces that ``remove_extra_whitespaces`` would leave.
     """
+    if fields.remove_extra_whitespaces:
+        _check_spaces(fields, kept, name)
     normalizers: list[Normalizer] = []
     if fields.precompiled_charsmap:
         normalizers.append(Charsmap(fields.precompiled_charsmap, keep=kept))
@@ -55,6 +63,41 @@ def front_of(
     )
     marker = Marker("suffix", "▁", "joined") if suffix else Marker("prefix")
     return tuple(normalizers), (spaces,), marker
+
+
+def _check_spaces(fields: NormalizerFields, kept: tuple[str, ...], name: str) -> None:
+    # SentencePiece drops spaces at the ends of what it replaces, never inside; CollapseSpaces does.
+    piece = next((text for text in kept if "  " in text), None)
+    charsmap = fields.precompiled_charsmap
+    # A tree, whose size stands first, then all replacements.
+    replacements = charsmap[4 + int.from_bytes(charsmap[:4], "little") :]
+    if piece is not None or b"  " in replacements:
+        what = "a rule of normalization" if piece is None else f"the user-defined piece {piece!r}"
+        raise UnsupportedFeature(
+            f"{name}: {what} has two spaces side by side, which remove_extra_whitespaces leaves there; "
+            "this version removes them, so it expected single ones"
+        )
+
+
+def cut_at_marks(
+    fields: NormalizerFields, spaces: tuple[Pretokenizer, ...], name: str
+) -> tuple[Pretokenizer, ...]:
+    """The way with spaces of a word model: every mark begins a word, also where marks are suffixes.
+
+    Args:
+        fields: ``normalizer_spec``.
+        spaces: the same of other models.
+        name: what errors call the file.
+
+    Raises:
+        UnsupportedFeature: ``escape_whitespaces`` is off, which SentencePiece's trainer refuses too.
+    """
+    if not fields.escape_whitespaces:
+        raise UnsupportedFeature(
+            f"{name}: a SentencePiece model of type 'word' with escape_whitespaces=false, whose words "
+            "do not end at spaces; expected true"
+        )
+    return (*spaces, Split("▁", matches="merged_with_next", regex=False))
 
 
 def normalizer_fields(

@@ -77,7 +77,7 @@ def read(path: PathLike) -> Spec:
     if clash is not None:
         raise UnsupportedFeature(
             f"{name}: the special token {clash!r} (id {special[clash]}) has the text of the piece "
-            f"{ranks[clash]}; a text stands for one id here"
+            f"{ranks[clash]}; expected another text, as each stands for one id"
         )
     return spec_of(ranks, stages_of(pattern), special, name, policy="text")
 

@@ -126,7 +126,9 @@ def read(
         )
     mark = marker if isinstance(marker, Marker) else Marker(marker)
     if decoder == "bert":
-        decoder = (DecodeWordPiece(mark.text),) if mark.kind == "continuation" and mark.text else None
+        decoder = (
+            (DecodeWordPiece(mark.text),) if mark.kind == "continuation" and mark.text else None
+        )
     return Spec(
         model=WordPieceModel(
             pieces=pieces,

@@ -53,9 +53,15 @@ def refuse_options(model: Model, file: str) -> None:
     Raises:
         UnsupportedFeature: naming the first such option of the model.
     """
-    for option in ("dropout", "word_suffix", "drop_unknown", "drawn", "hf_rules"):
+    for option in ("dropout", "word_suffix", "drop_unknown", "drawn", "hf_rules", "unknown_score"):
         value = getattr(model, option, None)
-        if value and not (option in ("drop_unknown", "hf_rules") and _knows_all(model)):
+        if option == "unknown_score":
+            said = value is not None
+        else:
+            said = bool(value) and not (
+                option in ("drop_unknown", "hf_rules") and _knows_all(model)
+            )
+        if said:
             raise UnsupportedFeature(
                 f"{file}: the format cannot say {option}={value!r}; save as the native format"
             )

@@ -14,6 +14,7 @@ from typing import Any, BinaryIO, Literal, cast
 
 from jogak.counts import Counts, count
 from jogak.errors import ConfigError, CorpusError
+from jogak.formats.sentencepiece_back import strip_of
 from jogak.learn import train
 from jogak.normalization import compile_rules, read_rules
 from jogak.progress import Progress
@@ -25,6 +26,7 @@ from jogak.spec import (
     BPE,
     Charsmap,
     CollapseSpaces,
+    DecodeSentencePiece,
     Marker,
     Metaspace,
     Normalizer,
@@ -302,12 +304,20 @@ def _finish(
     }
     if isinstance(model, UnigramModel):
         changes["precision"] = "single"
+    back = DecodeSentencePiece(
+        unknown=model.unknown,
+        unknown_surface=flags.unk_surface,
+        control=tuple(sorted(meta.control, key=meta.ids.__getitem__)),
+        byte_fallback=flags.byte_fallback,
+        strip=strip_of(flags.add_dummy_prefix, flags.remove_extra_whitespaces),
+    )
     spec = dataclasses.replace(
         trained.spec,
         model=dataclasses.replace(model, **changes),
         normalizer=normalizer,
         pretokenizer=(_spaces(flags, split=False),),
         special_tokens={text: meta.ids[text] for text in meta.control},
+        decoder=(back,),
     )
     # The trainer took these for special tokens.
     assert not isinstance(log, WordPieceLog)

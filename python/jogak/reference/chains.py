@@ -4,6 +4,7 @@ Rules:
 - Each rule takes the list that the one before it left. At the end all texts are joined.
 - Without any rule, texts are joined with spaces.
 - A rule is a dict with its type and its options, as `DecoderStage.to_dict` gives it.
+- `sentencepiece` is SentencePiece's way, one rule for itself.
 - Where HF's code has no answer (it breaks off), the rule has the one that its words say: `strip` takes
   a character off the end only as long as there is one.
 """
@@ -157,6 +158,35 @@ def _ctc(rule: Options, texts: Texts) -> Texts:
     return result
 
 
+def _sentencepiece(rule: Options, texts: Texts) -> Texts:
+    if rule["charsmap"]:
+        raise ValueError("charsmaps are not told here; run the normalizer over the text")
+    out = ""
+    marks_are_spaces, mark_taken = rule["strip"] == "none", False
+    byte_of = {f"<0x{byte:02X}>": byte for byte in range(256)} if rule["byte_fallback"] else {}
+    # A text is a byte unless it has another meaning.
+    for text in (rule["unknown"], *rule["control"]):
+        byte_of.pop(text, None)
+    for is_byte, run in groupby(texts, byte_of.__contains__):
+        if is_byte:
+            data = bytes(byte_of[text] for text in run)
+            # Each byte of none of a character is one replacement.
+            text = data.decode("utf-8", "surrogateescape")
+            out += re.sub("[\udc80-\udcff]", "\ufffd", text)
+            continue
+        for text in run:
+            marks_are_spaces |= mark_taken or out != ""
+            mark_taken = False
+            if text == rule["unknown"]:
+                out += rule["unknown_surface"]
+            elif text not in rule["control"]:
+                if not marks_are_spaces and text.startswith("▁"):
+                    text = text[1:]
+                    mark_taken = rule["strip"] == "first"
+                out += text.replace("▁", " ")
+    return [out]
+
+
 _RULES: dict[str, Callable[[Options, Texts], Texts]] = {
     "byte-level": _byte_level,
     "byte-fallback": _byte_fallback,
@@ -167,4 +197,5 @@ _RULES: dict[str, Callable[[Options, Texts], Texts]] = {
     "replace": _replace,
     "strip": _strip,
     "ctc": _ctc,
+    "sentencepiece": _sentencepiece,
 }

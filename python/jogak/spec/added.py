@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from jogak.errors import ConfigError
-from jogak.spec.checks import flag
+from jogak.spec.checks import flag, made
 
 __all__ = ["AddedToken", "SpecialPolicy"]
+
+_FLAGS = (bool,) * 6
 
 #: What to do with the texts of special tokens: read them as text, make them tokens, refuse them.
 SpecialPolicy: TypeAlias = Literal["text", "parse", "error"]
@@ -33,6 +35,8 @@ class AddedToken:
         normalized: look for it (normalized itself) in the normalized text, rather than in the text as it
             comes. Those that are looked for in the text as it comes are found first. Of tokens whose
             normalized texts are equal the first is found. A chain of decoders writes it normalized.
+        ascii_spaces: only ASCII characters are white space for ``lstrip`` and ``rstrip``: U+0020 and U+0009 to
+            U+000D, as in llama.cpp.
         in_model: the model knows the piece too, and may make it of text that is not found by the rules.
 
     >>> AddedToken("<mask>", lstrip=True).to_dict()["lstrip"]
@@ -45,6 +49,7 @@ class AddedToken:
     rstrip: bool = False
     normalized: bool = False
     in_model: bool = False
+    ascii_spaces: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.text, str) or not self.text:
@@ -53,9 +58,10 @@ class AddedToken:
             )
         # Written out, since there may be 400,000 of them.
         kinds = (type(self.single_word), type(self.lstrip), type(self.rstrip))
-        if (*kinds, type(self.normalized), type(self.in_model)) != (bool, bool, bool, bool, bool):
-            for option in ("single_word", "lstrip", "rstrip", "normalized", "in_model"):
-                flag(f"AddedToken.{option}", getattr(self, option))
+        others = (type(self.normalized), type(self.in_model), type(self.ascii_spaces))
+        if kinds + others != _FLAGS:
+            for field in dataclasses.fields(self)[1:]:
+                flag(f"AddedToken.{field.name}", getattr(self, field.name))
 
     def to_dict(self) -> dict[str, Any]:
         """The token as plain data, as files hold it."""
@@ -68,7 +74,4 @@ class AddedToken:
         Raises:
             ConfigError: an unknown or missing option, or an impossible value.
         """
-        try:
-            return cls(**data)
-        except TypeError as error:
-            raise ConfigError(f"AddedToken: {error}") from None
+        return made("AddedToken", cls, data)

@@ -13,6 +13,7 @@ from jogak.spec.checks import (
     at_least,
     characters_of,
     flag,
+    made,
     one_of,
     probability,
     share,
@@ -191,12 +192,9 @@ class BPE:
         """
         options = dict(data)
         options.pop("type", None)
-        try:
-            if isinstance(options.get("marker"), Mapping):
-                options["marker"] = Marker(**options["marker"])
-            return cls(**options)
-        except TypeError as error:
-            raise ConfigError(f"BPE: {error}") from None
+        if isinstance(options.get("marker"), Mapping):
+            options["marker"] = made("Marker", Marker, options["marker"])
+        return made("BPE", cls, options)
 
 
 @dataclass(frozen=True, kw_only=True)

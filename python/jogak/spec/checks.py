@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from jogak.errors import ConfigError
 
@@ -11,12 +13,53 @@ __all__ = [
     "at_least",
     "characters_of",
     "flag",
+    "made",
     "one_of",
     "probability",
     "share",
     "unique_pieces",
     "unknown_text",
 ]
+
+
+_Made = TypeVar("_Made")
+
+
+def made(what: str, cls: type[_Made], options: Mapping[str, Any]) -> _Made:
+    """An object of a dataclass, from its options by name, as files hold them.
+
+    Args:
+        what: what errors call it.
+        cls: the dataclass.
+        options: every option that has no default, and no others.
+
+    Raises:
+        ConfigError: an option that there is not, one that is missing, or an impossible value.
+
+    >>> from jogak.spec import Truncation
+    >>> made("truncation", Truncation, {"length": 5})
+    Traceback (most recent call last):
+    jogak.errors.ConfigError: truncation has no option 'length'; it takes max_length, stride, side, ...
+    """
+    if not isinstance(options, Mapping):
+        raise ConfigError(f"{what} is {options!r:.80}; expected its options by name")
+    known = [field for field in dataclasses.fields(cls) if field.init]  # type: ignore[arg-type]
+    names = [field.name for field in known]
+    takes = ", ".join(names) or "none"
+    for name in options:
+        if name not in names:
+            raise ConfigError(f"{what} has no option {name!r:.80}; it takes {takes}")
+    for field in known:
+        needed = (
+            field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+        )
+        if needed and field.name not in options:
+            raise ConfigError(f"{what} lacks the option {field.name!r}; it takes {takes}")
+    try:
+        return cls(**options)
+    except TypeError as error:
+        # A value of a type that no check looks for, such as a number where a list belongs.
+        raise ConfigError(f"{what}: {error}; expected {takes} as its documentation says") from None
 
 
 def one_of(option: str, value: object, allowed: Iterable[object]) -> None:

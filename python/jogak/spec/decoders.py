@@ -3,17 +3,20 @@
 A tokenizer that was trained here needs none of these: its markers tell the way back. Hugging Face's
 files have a list of such stages. The texts of all tokens go through the first stage, what comes out
 through the next, and at the end all texts are joined. With no stage at all they are joined with spaces.
+SentencePiece's models have a way of their own, which is one stage for itself.
 """
 
 from __future__ import annotations
 
+import base64
+import binascii
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 from jogak.errors import ConfigError
-from jogak.spec.checks import flag, one_of
+from jogak.spec.checks import flag, made, one_of
 
 __all__ = [
     "DecodeByteFallback",
@@ -22,6 +25,7 @@ __all__ = [
     "DecodeFuse",
     "DecodeMetaspace",
     "DecodeReplace",
+    "DecodeSentencePiece",
     "DecodeStrip",
     "DecodeSuffix",
     "DecodeWordPiece",
@@ -39,6 +43,10 @@ class _Stage:
         """The stage as plain data, as files and the core have it."""
         # Every stage is a dataclass, which this base cannot say.
         return {"type": self.type, **dataclasses.asdict(self)}  # type: ignore[call-overload]
+
+    def to_core(self) -> dict[str, Any]:
+        """The stage as the core takes it."""
+        return self.to_dict()
 
 
 @dataclass(frozen=True)
@@ -190,6 +198,60 @@ class DecodeCTC(_Stage):
         flag("DecodeCTC.cleanup", self.cleanup)
 
 
+@dataclass(frozen=True)
+class DecodeSentencePiece(_Stage):
+    """The whole way back of a SentencePiece model (0.2.3). No other stage stands beside it.
+
+    Pieces become their text with ``▁`` as a space. Runs of ``<0x..>`` become the characters of their bytes;
+    every byte that is part of none becomes U+FFFD.
+
+    Args:
+        unknown: the text of the unknown piece; None if there is none.
+        unknown_surface: what it becomes.
+        control: texts of pieces that become nothing.
+        byte_fallback: whether ``<0x00>`` to ``<0xFF>`` are bytes.
+        strip: which ``▁`` become nothing: ``"none"``; ``"first"``, the one that the text begins with;
+            ``"all"``, the first one of every piece as long as there is no text.
+        charsmap: a compiled charsmap that rewrites the text, SentencePiece's denormalizer; empty for
+            none. With it, a stream gives its text at the end.
+
+    Raises:
+        ConfigError: an impossible value.
+    """
+
+    type: ClassVar[str] = "sentencepiece"
+
+    unknown: str | None = "<unk>"
+    unknown_surface: str = " \u2047 "
+    control: tuple[str, ...] = ()
+    byte_fallback: bool = False
+    strip: Literal["none", "first", "all"] = "all"
+    charsmap: bytes = field(default=b"", repr=False)
+
+    def __post_init__(self) -> None:
+        if self.unknown is not None:
+            _text("DecodeSentencePiece.unknown", self.unknown)
+        _text("DecodeSentencePiece.unknown_surface", self.unknown_surface)
+        if isinstance(self.control, str):
+            raise ConfigError(f"DecodeSentencePiece.control is {self.control!r}; expected texts")
+        object.__setattr__(self, "control", tuple(self.control))
+        for text in self.control:
+            _text("DecodeSentencePiece.control", text)
+        flag("DecodeSentencePiece.byte_fallback", self.byte_fallback)
+        one_of("DecodeSentencePiece.strip", self.strip, ("none", "first", "all"))
+        if not isinstance(self.charsmap, bytes):
+            raise ConfigError(f"DecodeSentencePiece.charsmap is {self.charsmap!r}; expected bytes")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The stage as plain data: its charsmap in base64."""
+        data = base64.b64encode(self.charsmap).decode("ascii")
+        return {**super().to_dict(), "control": list(self.control), "charsmap": data}
+
+    def to_core(self) -> dict[str, Any]:
+        """The stage as the core takes it."""
+        return {**super().to_dict(), "charsmap": self.charsmap}
+
+
 DecoderStage: TypeAlias = (
     DecodeByteLevel
     | DecodeByteFallback
@@ -200,6 +262,7 @@ DecoderStage: TypeAlias = (
     | DecodeReplace
     | DecodeStrip
     | DecodeCTC
+    | DecodeSentencePiece
 )
 
 _KINDS: dict[str, type[DecoderStage]] = {kind.type: kind for kind in get_args(DecoderStage)}
@@ -223,7 +286,9 @@ def decoder_stage_from_dict(data: Mapping[str, Any]) -> DecoderStage:
     kind = options.pop("type", None)
     if not isinstance(kind, str) or kind not in _KINDS:
         raise ConfigError(f"decoder stage {kind!r} is not known; expected one of {[*_KINDS]}")
-    try:
-        return _KINDS[kind](**options)
-    except TypeError as error:
-        raise ConfigError(f"decoder stage {kind!r}: {error}") from None
+    if kind == "sentencepiece" and isinstance(options.get("charsmap"), str):
+        try:
+            options["charsmap"] = base64.b64decode(options["charsmap"], validate=True)
+        except (binascii.Error, ValueError) as error:
+            raise ConfigError(f"the charsmap of a decoder is no base64: {error}") from None
+    return made(f"decoder stage {kind!r}", _KINDS[kind], options)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from jogak.errors import ConfigError
-from jogak.spec.checks import flag, one_of
+from jogak.spec.checks import flag, made, one_of
 
 __all__ = ["Padding", "Template", "TemplatePart", "Truncation"]
 
@@ -69,13 +69,15 @@ class Template:
     def __post_init__(self) -> None:
         flag("Template.trim_spans", self.trim_spans)
         for name, texts in (("single", "A"), ("pair", "AB")):
-            parts = tuple(getattr(self, name))
+            parts = getattr(self, name)
+            parts = tuple(parts) if isinstance(parts, Sequence) else (parts,)
             if not all(isinstance(part, TemplatePart) for part in parts):
                 raise ConfigError(f"Template.{name} is {parts!r}; expected TemplateParts")
             for part in parts:
                 if isinstance(part.what, str) and part.what not in texts:
                     raise ConfigError(
-                        f"Template.{name} has the text {part.what!r}, which it has not"
+                        f"Template.{name} is for one text, and has the second one, {part.what!r}; "
+                        "put that into Template.pair"
                     )
             object.__setattr__(self, name, parts)
 
@@ -111,13 +113,11 @@ class Template:
         >>> Template.from_dict(Template().to_dict()) == Template()
         True
         """
-        try:
-            options = dict(data)
-            for name in ("single", "pair"):
-                options[name] = tuple(TemplatePart(**part) for part in options[name])
-            return cls(**options)
-        except (TypeError, KeyError) as error:
-            raise ConfigError(f"Template: {error}") from None
+        options = dict(data)
+        for name in ("single", "pair"):
+            if isinstance(parts := options.get(name), Sequence):
+                options[name] = tuple(made("TemplatePart", TemplatePart, part) for part in parts)
+        return made("Template", cls, options)
 
 
 @dataclass(frozen=True)
@@ -154,10 +154,7 @@ class Truncation:
         Raises:
             ConfigError: an unknown or missing option, or an impossible value.
         """
-        try:
-            return cls(**data)
-        except TypeError as error:
-            raise ConfigError(f"Truncation: {error}") from None
+        return made("Truncation", cls, data)
 
 
 @dataclass(frozen=True)
@@ -202,7 +199,4 @@ class Padding:
         Raises:
             ConfigError: an unknown or missing option, or an impossible value.
         """
-        try:
-            return cls(**data)
-        except TypeError as error:
-            raise ConfigError(f"Padding: {error}") from None
+        return made("Padding", cls, data)

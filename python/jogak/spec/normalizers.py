@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, TypeAlias, cast, get_args
 
 from jogak.errors import ConfigError
-from jogak.spec.checks import flag, one_of
+from jogak.spec.checks import flag, made, one_of
 
 __all__ = [
     "NORMALIZER_NAMES",
@@ -24,6 +24,7 @@ __all__ = [
     "DrawBytes",
     "HfNmt",
     "Jamo",
+    "LlamaBert",
     "Lowercase",
     "Normalizer",
     "NormalizerLike",
@@ -257,6 +258,34 @@ class BertNormalizer(_Stage):
 
 
 @dataclass(frozen=True)
+class LlamaBert(_Stage):
+    """What llama.cpp does to a text for BERT models, equal to it on every text; Unicode 15.1.
+
+    Control characters and U+FFFD are dropped, white space becomes spaces, and spaces are put around
+    punctuation and Chinese characters. It is not `BertNormalizer`: a character that can be decomposed
+    leaves the first of its parts, which of a Hangul syllable is its first letter.
+
+    Args:
+        strip_accents: that, and drop combining marks; None follows ``lowercase``.
+        lowercase: lower case, character by character.
+
+    >>> LlamaBert(lowercase=False).to_dict()
+    {'type': 'llama_bert', 'strip_accents': False, 'lowercase': False}
+    """
+
+    type: ClassVar[str] = "llama_bert"
+
+    strip_accents: bool | None = None
+    lowercase: bool = True
+
+    def __post_init__(self) -> None:
+        if self.strip_accents is None:
+            object.__setattr__(self, "strip_accents", self.lowercase)
+        for option in ("strip_accents", "lowercase"):
+            flag(f"LlamaBert.{option}", getattr(self, option))
+
+
+@dataclass(frozen=True)
 class Jamo(_Stage):
     """Hangul syllables as their letters; decoding makes the very syllables again.
 
@@ -309,6 +338,7 @@ Normalizer: TypeAlias = (
     | Replace
     | Strip
     | BertNormalizer
+    | LlamaBert
     | Jamo
     | DrawBytes
     | HfNmt
@@ -406,7 +436,4 @@ def normalizer_from_dict(data: Mapping[str, Any]) -> Normalizer:
             options["data"] = base64.b64decode(options["data"], validate=True)
         except (binascii.Error, ValueError) as error:
             raise ConfigError(f"the data of a charsmap are no base64: {error}") from None
-    try:
-        return _KINDS[kind](**options)
-    except TypeError as error:
-        raise ConfigError(f"normalizer {kind!r}: {error}") from None
+    return made(f"normalizer {kind!r}", _KINDS[kind], options)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, cast, get_args
 
 from jogak.errors import ConfigError
-from jogak.spec.checks import flag, one_of
+from jogak.spec.checks import flag, made, one_of
 from jogak.spec.normalizers import DrawBytes
 from jogak.spec.schemes import SCHEMES
 
@@ -307,11 +307,12 @@ def pretokenizer_from_dict(data: Mapping[str, Any]) -> Pretokenizer:
     """
     options = dict(data)
     kind = options.pop("type", None)
-    try:
-        if kind == "punctuation" and options:
-            return Punctuation(**options)
-        if isinstance(kind, str) and kind in _KINDS:
-            return cast(Pretokenizer, _KINDS[kind](**options))
-        return Named(cast(Any, kind), **options)
-    except TypeError as error:
-        raise ConfigError(f"pretokenizer {dict(data)!r}: {error}") from None
+    what = f"pretokenizer {kind!r}"
+    if kind == "punctuation" and options:
+        return made(what, Punctuation, options)
+    if isinstance(kind, str) and kind in _KINDS:
+        return cast(Pretokenizer, made(what, _KINDS[kind], options))
+    if options:
+        Named(cast(Any, kind))  # says which names there are
+        raise ConfigError(f"{what} has the options {[*options]}, and takes none; leave them out")
+    return Named(cast(Any, kind))

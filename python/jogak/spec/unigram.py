@@ -35,6 +35,7 @@ class UnigramModel:
         unknown: text of the piece that stands for what nothing covers, or None. An unknown character
             has the lowest score of all pieces less 10, byte fallback or not.
         fuse_unknown: one unknown piece for a run of unknown characters.
+        unknown_score: the score of an unknown character, where it is not that.
         precision: how sums of scores are rounded, which decides near-ties: ``"double"`` in 64 bits
             (HF tokenizers), ``"single"`` in 32 bits, starting over when a sum passes 100,000
             (SentencePiece 0.2.3). Sums begin with each word of the pre-tokenizer.
@@ -69,6 +70,7 @@ class UnigramModel:
     marker: Marker = field(default_factory=Marker)
     drawn: bool = False
     hf_rules: bool = False
+    unknown_score: float | None = None
 
     def __post_init__(self) -> None:
         flag("drawn", self.drawn)
@@ -81,6 +83,11 @@ class UnigramModel:
         for id_, score in enumerate(self.scores):
             if not isinstance(score, (int, float)) or not math.isfinite(score):
                 raise ConfigError(f"the score of id {id_} is {score!r}; expected a finite number")
+        score = self.unknown_score
+        if score is not None and not (isinstance(score, (int, float)) and abs(score) < 1e38):
+            raise ConfigError(
+                f"unknown_score is {score!r}; expected a number, the logarithm of a probability"
+            )
         _check_ids("user_defined", self.user_defined, self.pieces)
         _check_ids("unused", self.unused, self.pieces)
         if both := set(self.user_defined) & set(self.unused):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, get_args
 
 from jogak.errors import ConfigError
-from jogak.spec.checks import at_least, characters_of, flag, one_of, share, unknown_text
+from jogak.spec.checks import at_least, characters_of, flag, made, one_of, share, unknown_text
 
 __all__ = ["SeedRule", "Unigram"]
 
@@ -180,7 +180,4 @@ class Unigram:
         """
         options = dict(data)
         options.pop("type", None)
-        try:
-            return cls(**options)
-        except TypeError as error:
-            raise ConfigError(f"Unigram: {error}") from None
+        return made("Unigram", cls, options)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 from jogak.errors import ConfigError
-from jogak.spec.checks import at_least, flag, one_of, unique_pieces, unknown_text
+from jogak.spec.checks import at_least, flag, made, one_of, unique_pieces, unknown_text
 from jogak.spec.markers import Marker, MarkerKind
 
 __all__ = ["Criterion", "WordPiece", "WordPieceModel"]
@@ -111,12 +111,9 @@ class WordPiece:
         """
         options = dict(data)
         options.pop("type", None)
-        try:
-            if isinstance(options.get("marker"), Mapping):
-                options["marker"] = Marker(**options["marker"])
-            return cls(**options)
-        except TypeError as error:
-            raise ConfigError(f"WordPiece: {error}") from None
+        if isinstance(options.get("marker"), Mapping):
+            options["marker"] = made("Marker", Marker, options["marker"])
+        return made("WordPiece", cls, options)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -62,6 +62,8 @@ pub enum Rule {
         /// Take away spaces before punctuation, and make the delimiter a space.
         cleanup: bool,
     },
+    /// SentencePiece's whole way back; it has no others beside it.
+    SentencePiece(super::SentencePiece),
 }
 
 /// What cleaning up replaces, one behind the other.
@@ -197,6 +199,8 @@ impl Steps {
                 self.single = true;
             }
             Rule::ByteFallback => self.list.push(Step::Bytes),
+            // Alone, it is no chain.
+            Rule::SentencePiece(_) => {}
             Rule::Fuse if self.single => {}
             Rule::Fuse => {
                 self.list.push(Step::Fuse);

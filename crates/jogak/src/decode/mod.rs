@@ -1,11 +1,12 @@
 //! ids -> bytes or text: the way back, for lists of ids, for many lists, and for streams.
 //!
-//! Rule: two ways, [`native`] (what the markers tell) and [`chain`] (what a file says), and each has one
-//! code, which takes an id at a time. A list is a stream that ends.
+//! Rule: three ways, [`native`] (what the markers tell), [`chain`] (what a file says) and
+//! [`sentencepiece`], and each has one code, which takes an id at a time. A list is a stream that ends.
 
 mod batch;
 mod chain;
 mod native;
+mod sentencepiece;
 mod steps;
 mod stream;
 
@@ -18,6 +19,7 @@ use chain::Chain;
 use native::{Draft, Native};
 
 pub use chain::Rule;
+pub use sentencepiece::{SentencePiece, Strip};
 pub use stream::Stream;
 
 /// What a piece stands for.
@@ -33,6 +35,7 @@ enum Kind {
 enum Way {
     Native(Native),
     Chain(Chain),
+    SentencePiece(sentencepiece::Way),
 }
 
 /// Turns ids into bytes.
@@ -82,11 +85,15 @@ impl Decoder {
     ///
     /// # Errors
     /// [`Error::Pattern`], [`Error::PatternGaveUp`] for a regular expression; [`Error::TooLarge`] for
-    /// too many rules.
+    /// too many rules; [`Error::Config`] if [`Rule::SentencePiece`] is not alone, [`Error::Charsmap`]
+    /// for a broken one.
     pub fn chain(vocab: Vocab, specials: &[u32], rules: &[Rule]) -> Result<Self> {
-        let chain = Chain::new(rules, &vocab)?;
+        let way = match sentencepiece::alone(rules)? {
+            Some(rule) => Way::SentencePiece(sentencepiece::Way::new(rule, &vocab)?),
+            None => Way::Chain(Chain::new(rules, &vocab)?),
+        };
         let decoder = Self::new(vocab, specials, None, Marker::None, None);
-        Ok(Self { way: Way::Chain(chain), ..decoder })
+        Ok(Self { way, ..decoder })
     }
 
     /// All pieces, special tokens included.
@@ -121,6 +128,7 @@ impl Decoder {
                 Ok(draft.bytes)
             }
             Way::Chain(chain) => self.chained(chain, ids, skip_specials, true),
+            Way::SentencePiece(way) => self.by_type(way, ids, skip_specials, true),
         }
     }
 
@@ -133,6 +141,7 @@ impl Decoder {
             Way::Chain(chain) if !chain.is_bytes() => {
                 self.chained(chain, ids, skip_specials, false)?
             }
+            Way::SentencePiece(way) => self.by_type(way, ids, skip_specials, false)?,
             _ => self.bytes(ids, skip_specials)?,
         };
         Ok(into_text(bytes))
@@ -148,6 +157,25 @@ impl Decoder {
             }
         }
         chain.finish(&mut progress, &mut out)?;
+        Ok(out)
+    }
+
+    fn by_type(
+        &self,
+        way: &sentencepiece::Way,
+        ids: &[u32],
+        skip: bool,
+        raw: bool,
+    ) -> Result<Vec<u8>> {
+        let mut out = Vec::with_capacity(ids.len() * 4);
+        let mut progress = way.start(raw);
+        for (at, &id) in ids.iter().enumerate() {
+            self.piece(id, at)?;
+            if !self.is_skipped(id, skip) {
+                way.push(id, &mut progress, &mut out);
+            }
+        }
+        way.finish(&mut progress, &mut out)?;
         Ok(out)
     }
 }

@@ -5,7 +5,7 @@
 use super::chain::Progress;
 use super::native::Draft;
 use super::steps::Lossy;
-use super::{Decoder, Way, into_text};
+use super::{Decoder, Way, into_text, sentencepiece};
 use crate::error::Result;
 
 /// Where a stream of ids stands. Belongs to one [`Decoder`].
@@ -21,6 +21,7 @@ pub struct Stream {
 enum Work {
     Native(Draft, Lossy),
     Chain(Progress),
+    SentencePiece(sentencepiece::Progress),
 }
 
 impl Stream {
@@ -29,6 +30,7 @@ impl Stream {
         let work = match &decoder.way {
             Way::Native(_) => Work::Native(Draft::default(), Lossy::default()),
             Way::Chain(chain) => Work::Chain(chain.start(false)),
+            Way::SentencePiece(way) => Work::SentencePiece(way.start(false)),
         };
         Self { work, skip_specials, ids: 0 }
     }
@@ -65,6 +67,13 @@ impl Stream {
                     }
                 }
             }
+            (Work::SentencePiece(progress), Way::SentencePiece(way)) => {
+                for &id in ids {
+                    if !decoder.is_skipped(id, self.skip_specials) {
+                        way.push(id, progress, &mut out);
+                    }
+                }
+            }
             // Another decoder's stream.
             _ => {}
         }
@@ -89,6 +98,9 @@ impl Stream {
             }
             (Work::Chain(mut progress), Way::Chain(chain)) => {
                 chain.finish(&mut progress, &mut out)?;
+            }
+            (Work::SentencePiece(mut progress), Way::SentencePiece(way)) => {
+                way.finish(&mut progress, &mut out)?;
             }
             _ => {}
         }

@@ -20,7 +20,7 @@ const IDEOGRAPHIC_SPACE: char = '\u{3000}';
 
 /// The blocks of Chinese characters, as BERT lists them. (The fifth should begin at U+2B820; every model
 /// was trained with this list.)
-const CHINESE: [(u32, u32); 8] = [
+pub(super) const CHINESE: [(u32, u32); 8] = [
     (0x3400, 0x4DBF),
     (0x4E00, 0x9FFF),
     (0xF900, 0xFAFF),

@@ -9,7 +9,7 @@
 //! bert.rs      BERT's cleaning and accents                 edit.rs      replace, strip, collapse
 //! charsmap.rs  SentencePiece's compiled rules, read        darts.rs     and compiled
 //! rules.rs     its named rule sets, made from Unicode      tables.rs    written by an example
-//! draw.rs      bytes as GPT-2 draws them                     
+//! draw.rs      bytes as GPT-2 draws them                    llama.rs     llama.cpp's way for BERT
 //! align.rs     where the new text came from                set.rs       the search for what changes
 //! ```
 //!
@@ -26,6 +26,7 @@ pub(crate) mod draw;
 mod edit;
 mod forms;
 mod jamo;
+mod llama;
 pub(crate) mod metaspace;
 mod rules;
 mod set;
@@ -102,6 +103,13 @@ pub enum Rule {
         /// Lower case.
         lowercase: bool,
     },
+    /// What llama.cpp does to texts for BERT, character by character.
+    LlamaBert {
+        /// The first character of a decomposition stays; combining marks go.
+        strip_accents: bool,
+        /// Lower case.
+        lowercase: bool,
+    },
     /// One space for every run of spaces, none at the ends of a document.
     CollapseSpaces,
     /// Hangul syllables as letters, reversibly.
@@ -136,6 +144,7 @@ enum Stage {
     Graphemes(Arc<Charsmap>),
     Case(case::Caser),
     Bert(bert::Part),
+    Llama(llama::Llama),
     Prepend(String),
     Replace(Arc<edit::Replacer>),
     Strip { left: bool, right: bool },
@@ -209,6 +218,9 @@ impl Normalizer {
                     if lowercase {
                         stages.push(Stage::Case(case::Caser::new(false)));
                     }
+                }
+                &Rule::LlamaBert { strip_accents, lowercase } => {
+                    stages.push(Stage::Llama(llama::Llama::new(strip_accents, lowercase)?));
                 }
                 Rule::CollapseSpaces => stages.push(Stage::Collapse),
                 Rule::DrawBytes => stages.push(Stage::Draw),
@@ -355,6 +367,7 @@ impl Stage {
             Stage::Charsmap(map, _) | Stage::Graphemes(map) => map.changes(text),
             Stage::Case(caser) => caser.changes(text),
             Stage::Bert(part) => part.changes(text),
+            Stage::Llama(llama) => llama.changes(text),
             Stage::Prepend(prefix) => !text.is_empty() && !prefix.is_empty(),
             Stage::Replace(replacer) => replacer.changes(text),
             &Stage::Strip { left, right } => edit::stripped(text, left, right) != (0, text.len()),
@@ -373,6 +386,7 @@ impl Stage {
             Stage::Charsmap(map, Some(keep)) => map.run_around(keep, text, out),
             Stage::Case(caser) => caser.run(text, out),
             Stage::Bert(part) => part.run(text, out),
+            Stage::Llama(llama) => llama.run(text, out),
             Stage::Prepend(prefix) => {
                 out.write(prefix, 0, 0);
                 out.keep(text, 0, text.len());

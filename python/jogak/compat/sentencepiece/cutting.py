@@ -132,15 +132,7 @@ class Cutter:
         if count <= 1:
             return [(self._best(normalized), 0.0)]
         ways = self._exact.nbest(normalized, count, special="text")
-        found = [(way.ids, way.score - sum(map(self._excess, way.ids))) for way in ways]
-        return sorted(found, key=lambda way: -way[1])
-
-    def _excess(self, id_: int) -> float:
-        """SentencePiece scores a user-defined piece by its bytes, but among the n best by characters."""
-        if self.vocabulary.types[id_] is not PieceType.USER_DEFINED:
-            return 0.0
-        piece = self.vocabulary.pieces[id_]
-        return 0.1 * (len(piece.encode()) - len(piece))
+        return [(way.ids, way.score) for way in ways]
 
     def drawn(self, raw: bytes, nbest_size: int, alpha: float) -> Cut:
         """A text, cut a way that is drawn: of all ways, or of the likeliest.

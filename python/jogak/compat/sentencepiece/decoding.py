@@ -44,7 +44,7 @@ def decoded(vocabulary: Vocabulary, pieces: Sequence[tuple[bytes, int]]) -> Cut:
         surface, mark_taken = _surface(vocabulary, piece, id_, at_start)
         add(piece, id_, surface)
     _add_bytes(run, add)
-    return Cut(bytes(text), parts)
+    return Cut(vocabulary.denormalized(bytes(text)), parts)
 
 
 def _surface(vocabulary: Vocabulary, piece: bytes, id_: int, at_start: bool) -> tuple[bytes, bool]:

@@ -12,7 +12,8 @@ from typing import Any
 from jogak.errors import FormatError
 from jogak.formats.sentencepiece import loaded_from
 from jogak.formats.sentencepiece_model import ModelFile, PieceType, parse
-from jogak.spec import Spec
+from jogak.normalization import normalize
+from jogak.spec import Charsmap, Spec
 
 __all__ = ["NotFound", "Vocabulary", "ids_of", "read_file"]
 
@@ -82,6 +83,14 @@ class Vocabulary:
         surface = self.file.trainer.get("unk_surface", " \u2047 ")
         assert isinstance(surface, str)
         return surface.encode()
+
+    def denormalized(self, text: bytes) -> bytes:
+        """What the denormalizer of the model makes of a decoded text."""
+        denormalizer = self.file.denormalizer
+        if denormalizer is None or not denormalizer.precompiled_charsmap:
+            return text
+        rules = Charsmap(denormalizer.precompiled_charsmap)
+        return normalize(text.decode(), rules).text.encode()
 
     @cached_property
     def kept(self) -> tuple[str, ...]:

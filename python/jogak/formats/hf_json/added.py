@@ -11,6 +11,7 @@ import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from jogak.errors import UnsupportedFeature
 from jogak.formats.checked import Node
 from jogak.formats.hf_json.serde import unsupported
 from jogak.spec import AddedToken
@@ -124,8 +125,17 @@ def write(
         special: text -> id of the special tokens.
         tokens: the rules of looking.
         ids: text -> id of all pieces.
+
+    Raises:
+        UnsupportedFeature: a token for which only ASCII is white space.
     """
     rules = {token.text: token for token in tokens}
+    odd = next((token for token in rules.values() if token.ascii_spaces), None)
+    if odd is not None:
+        raise UnsupportedFeature(
+            f"a tokenizer.json cannot say AddedToken.ascii_spaces, which {odd.text!r} has; save it as the "
+            "native format"
+        )
     texts = sorted({*special, *rules}, key=lambda text: ids[text])
     plain = AddedToken("-")
     return [

@@ -228,13 +228,18 @@ def _merge_fault(node: Node, ids: Mapping[str, int], prefix: int) -> Exception:
                 return item.expected("a list of two pieces")
         for part in parts:
             if part not in ids:
-                return item.fault(f"has {shown(part)}, which is not in the vocabulary")
+                return item.fault(
+                    f"has {shown(part)}, which is not in the vocabulary; expected a piece"
+                )
         try:
             text = _continued(prefix, *parts)
         except ValueError:
             return item.fault(f"has a right part that {prefix} bytes cannot be taken off")
         if text not in ids:
-            return item.fault(f"makes {shown(text)}, which is not in the vocabulary")
+            return item.fault(
+                f"makes {shown(text)}, which is not in the vocabulary; expected a merge whose piece "
+                "has an id there"
+            )
     raise AssertionError("a merge was found wrong that is not")
 
 

@@ -144,6 +144,8 @@ def _unigram(model: UnigramModel, outside: Collection[str], name: str) -> dict[s
         )
     if model.user_defined or model.unused:
         raise cannot(name, "user-defined or unused pieces of a Unigram model")
+    if model.unknown_score is not None:
+        raise cannot(name, f"unknown_score={model.unknown_score}")
     if not model.fuse_unknown:
         raise cannot(name, "a Unigram model with fuse_unknown=False")
     vocab = []

@@ -150,10 +150,10 @@ def _written(stage: Normalizer, name: str) -> dict[str, Any]:
         return {"type": "Precompiled", "precompiled_charsmap": data}
     hint = ""
     if isinstance(stage, UnicodeForm):
-        hint = f'; say UnicodeForm({stage.form!r}, version="9.0"), which it has'
+        hint = f'; say UnicodeForm({stage.form!r}, version="9.0"), which it has, or'
     if isinstance(stage, (Charsmap, RuleSet)):
-        hint = "; say Charsmap(data, graphemes=True), which applies rules as it does"
+        hint = "; say Charsmap(data, graphemes=True), which applies rules as it does, or"
     raise UnsupportedFeature(
-        f"{name}: a tokenizer.json cannot say the normalizer {stage!r}{hint}; save it as the native "
+        f"{name}: a tokenizer.json cannot say the normalizer {stage!r}{hint or ';'} save it as the native "
         "format"
     )

@@ -67,7 +67,10 @@ def pattern_from(node: Node) -> tuple[str, bool]:
         raise node.expected("an object with String or with Regex")
     pattern = node.field(kind).text()
     if not pattern:
-        raise unsupported(node.child(kind, pattern), "a pattern that matches nothing, everywhere")
+        raise unsupported(
+            node.child(kind, pattern),
+            "expected a pattern that matches something; this one matches nothing, everywhere",
+        )
     if kind == "String":
         return pattern, False
     try:

@@ -235,7 +235,8 @@ def write(template: Template, pieces: Sequence[str | None], name: str) -> dict[s
         return trim
     if {"A", "B"} - {part.what for part in template.pair}:
         raise UnsupportedFeature(
-            f"{name}: the template for two texts leaves one out, which a tokenizer.json cannot say"
+            f"{name}: the template for two texts leaves one out, which a tokenizer.json cannot say; "
+            "save it as the native format"
         )
     tokens: dict[str, Any] = {}
     processor = {

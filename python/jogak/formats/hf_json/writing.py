@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from jogak.errors import UnsupportedFeature
+from jogak.formats.checked import is_unicode
 from jogak.formats.family import Probe
 from jogak.formats.files import PathLike, write_atomically
 from jogak.formats.hf_json import added, decoders, inputs, normalizers, pretokenizers, processors
@@ -63,6 +64,8 @@ def dumps(spec: Spec, name: str = "tokenizer.json") -> bytes:
     try:
         return json.dumps(sections, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
     except UnicodeEncodeError:
+        broken = next((text for text in ids if not is_unicode(text)), None)
+        which = "a text of its stages" if broken is None else f"the piece {broken!r}"
         raise UnsupportedFeature(
-            f"{name}: a text has a lone surrogate, which UTF-8 cannot say"
+            f"{name}: {which} has a lone surrogate, which UTF-8 cannot say; expected Unicode"
         ) from None

@@ -17,6 +17,7 @@ _FIELDS = (
 )  # fmt: skip
 #: Since version 3.
 _LATER = ("drawn", "hf_rules")
+_LATER_NUMBER = ("unknown_score",)
 
 
 def to_dict(model: UnigramModel) -> dict[str, Any]:
@@ -33,6 +34,7 @@ def to_dict(model: UnigramModel) -> dict[str, Any]:
         "precision": model.precision,
         "marker": dataclasses.asdict(model.marker),
         **{name: getattr(model, name) for name in _LATER},
+        "unknown_score": model.unknown_score,
     }
 
 
@@ -41,7 +43,7 @@ def from_node(node: Node, version: int) -> UnigramModel:
     (
         _, pieces_node, scores, user_defined, unused, byte_fallback, unknown, fuse_unknown,
         precision, marker, *later,
-    ) = node.fields(*_FIELDS, *(_LATER if version >= 3 else ()))  # fmt: skip
+    ) = node.fields(*_FIELDS, *(_LATER + _LATER_NUMBER if version >= 3 else ()))  # fmt: skip
     pieces = tuple(pieces_node.texts_or_nulls())
     piece_ids(pieces_node, pieces)
     last = len(pieces) - 1
@@ -57,4 +59,14 @@ def from_node(node: Node, version: int) -> UnigramModel:
             precision=cast(Any, precision.text()),
             marker=marker_from_node(marker),
             **{name: option.flag() for name, option in zip(_LATER, later, strict=False)},
+            unknown_score=_score(later[-1]) if later else None,
         )
+
+
+def _score(node: Node) -> float | None:
+    """A number, or null."""
+    if node.value is None:
+        return None
+    if type(node.value) not in (int, float):
+        raise node.expected("a number or null")
+    return float(node.value)

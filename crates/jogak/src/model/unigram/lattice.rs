@@ -40,7 +40,7 @@ pub struct Lattice {
 }
 
 /// Most hypotheses that the n best paths may take, at 16 bytes each.
-const MOST_HYPOTHESES: usize = 1 << 27;
+pub(super) const MOST_HYPOTHESES: usize = 1 << 27;
 
 /// The beginning of a path, up to some border.
 #[derive(Debug, Clone, Copy)]
@@ -104,6 +104,16 @@ impl Lattice {
     /// Whether the word is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// All edges, by their ends.
+    pub(super) fn edges(&self) -> &[Edge] {
+        &self.edges
+    }
+
+    /// The edges that end at a byte, with their numbers.
+    pub(super) fn numbered_to(&self, end: usize) -> impl Iterator<Item = (&Edge, usize)> {
+        self.edges_to(end).iter().zip(self.from[end]..)
     }
 
     /// The edges that end at a byte, the earliest start first.

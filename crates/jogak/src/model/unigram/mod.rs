@@ -2,7 +2,7 @@
 //!
 //! Every piece has a score, the natural logarithm of its probability, and a segmentation has the sum
 //! of its pieces' scores. A character that is no piece by itself may be an unknown one, at the lowest
-//! score less 10.
+//! score less 10 (or at what the model says).
 //!
 //! ```text
 //! best[0] = 0
@@ -22,6 +22,7 @@
 //!
 //! Both add from the start of the word, and SentencePiece's word is the whole text.
 
+mod agenda;
 mod lattice;
 mod near;
 mod viterbi;
@@ -69,6 +70,8 @@ pub struct UnigramParts {
     pub fuse_unknown: bool,
     /// How sums are rounded.
     pub precision: Precision,
+    /// The score of an unknown character; None for the lowest of all pieces less 10.
+    pub unknown_score: Option<f64>,
     /// As HF tokenizers: the unknown piece and those of bytes may also be found in text, and a run of
     /// unknown characters falls back to bytes only if there is a piece for each of them.
     pub hf_rules: bool,
@@ -84,6 +87,9 @@ pub struct Unigram {
     scores: Vec<f64>,
     /// The same in 32 bits.
     single: Vec<f32>,
+    /// Scores among all ways to cut a word, where they are others: SentencePiece scores a user-defined
+    /// piece by its bytes when it looks for the best way, and by its characters among all ways.
+    among_ways: Option<Vec<f64>>,
     unknown_score: f64,
     unknown_single: f32,
     unknown: Option<u32>,
@@ -163,9 +169,19 @@ impl Unigram {
         let lowest = lowest.fold(f64::INFINITY, f64::min);
         let lowest = if lowest.is_finite() { lowest } else { 0.0 };
         let texts = || pieces.iter().map(Vec::as_slice).zip(0u32..);
-        let unknown_score = lowest - UNKNOWN_PENALTY;
+        let unknown_score = parts.unknown_score.unwrap_or(lowest - UNKNOWN_PENALTY);
+        if !unknown_score.is_finite() || unknown_score.abs() > f64::from(f32::MAX) / 2.0 {
+            return Err(Error::Config {
+                option: "unknown_score",
+                found: unknown_score.to_string(),
+                expected: "a finite number, the logarithm of a probability".into(),
+            });
+        }
         let mut single: Vec<f32> = scores.iter().map(|&score| score as f32).collect();
-        let unknown_single = lowest as f32 - UNKNOWN_PENALTY as f32;
+        let unknown_single = match parts.unknown_score {
+            Some(score) => score as f32,
+            None => lowest as f32 - UNKNOWN_PENALTY as f32,
+        };
         let found = parts.hf_rules.then(|| (scores.clone(), single.clone()));
         let mut set = |id: u32, known: bool| {
             if let Some(score) = scores.get_mut(id as usize) {
@@ -178,6 +194,15 @@ impl Unigram {
         for (byte, &id) in (0..=255u8).zip(parts.byte_fallback.iter().flat_map(|ids| ids.iter())) {
             set(id, byte & 0xC0 == 0x80);
         }
+        let many = parts.precision == Precision::Single && !user_defined.is_empty();
+        let among_ways = many.then(|| {
+            let mut among = scores.clone();
+            for &id in &user_defined {
+                let characters = pieces[id as usize].iter().filter(|&byte| byte & 0xC0 != 0x80);
+                among[id as usize] = f64::from((0.1 * (characters.count() as f64 - 1.0)) as f32);
+            }
+            among
+        });
         let bytes = parts.byte_fallback.as_deref();
         let text_of = |id: u32| pieces.get(id as usize).filter(|piece| !piece.is_empty());
         let hf = found.map(|(scores, single)| HfRules {
@@ -192,6 +217,7 @@ impl Unigram {
         });
         Ok(Self {
             hf: hf.map(Box::new),
+            among_ways,
             tree: DoubleArray::new(texts())?,
             cuts: Cuts::new(texts().map(|(piece, _)| piece)),
             single,
@@ -342,7 +368,33 @@ impl Unigram {
     /// # Errors
     /// [`Error::TooLarge`] for a word of 4 GiB.
     pub fn lattice(&self, word: &str) -> Result<Lattice> {
+        let scores = self.among_ways.as_ref().unwrap_or(&self.scores);
+        Lattice::new(&self.tree, scores, self.unknown_score, word)
+    }
+
+    /// The same with the scores by which [`Unigram::word`] finds the best one.
+    ///
+    /// # Errors
+    /// As [`Unigram::lattice`].
+    pub fn lattice_of_search(&self, word: &str) -> Result<Lattice> {
         Lattice::new(&self.tree, &self.scores, self.unknown_score, word)
+    }
+
+    /// The `n` best ways to cut a word: as SentencePiece finds them where sums have 32 bits.
+    ///
+    /// # Errors
+    /// As [`Unigram::lattice`] and [`Lattice::best`].
+    pub fn best(&self, word: &str, n: usize) -> Result<Vec<Path>> {
+        match self.precision {
+            Precision::Single => self.lattice(word)?.best_of_agenda(n),
+            Precision::Double => self.lattice(word)?.best(n),
+        }
+    }
+
+    /// The score of a piece among all ways to cut a word.
+    pub fn score_among_ways(&self, id: u32) -> f64 {
+        let scores = self.among_ways.as_ref().unwrap_or(&self.scores);
+        scores.get(id as usize).copied().unwrap_or(self.unknown_score)
     }
 
     /// Hands the pieces of a path over `word` to a sink, with what stands for unknown characters.
@@ -491,6 +543,7 @@ mod tests {
             user_defined: Vec::new(),
             byte_fallback: None,
             unknown: None,
+            unknown_score: None,
             fuse_unknown: false,
             precision,
             hf_rules: false,
