@@ -83,10 +83,10 @@ class UnigramModel:
         for id_, score in enumerate(self.scores):
             if not isinstance(score, (int, float)) or not math.isfinite(score):
                 raise ConfigError(f"the score of id {id_} is {score!r}; expected a finite number")
-        score = self.unknown_score
-        if score is not None and not (isinstance(score, (int, float)) and abs(score) < 1e38):
+        unknown = self.unknown_score
+        if unknown is not None and not (isinstance(unknown, (int, float)) and abs(unknown) < 1e38):
             raise ConfigError(
-                f"unknown_score is {score!r}; expected a number, the logarithm of a probability"
+                f"unknown_score is {unknown!r}; expected a number, the logarithm of a probability"
             )
         _check_ids("user_defined", self.user_defined, self.pieces)
         _check_ids("unused", self.unused, self.pieces)
