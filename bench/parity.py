@@ -23,9 +23,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import parity_peers as peers
-
 import jogak
+import parity_peers as peers
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("JOGAK_DATA") or ROOT.parent / "shared" / "data")
@@ -169,17 +168,20 @@ class Check:
     def same(
         self, what: str, texts: Sequence[str], found: Sequence[object], right: Sequence[object]
     ) -> None:
+        """Note the first difference, if there is one."""
         if list(found) != list(right) and (shown := first_difference(what, texts, found, right)):
             self.row.differences.append(shown)
             print(f"  ≠ {self.row.path}: {shown}", flush=True)
 
     def batch(self, texts: Sequence[str], special: jogak.SpecialPolicy) -> list[object]:
+        """All texts at once; None for one that is refused."""
         try:
             return list(self.tok.encode_batch(texts, special=special).to_lists())
         except jogak.EncodeError:
             return self.one_by_one(texts, special)
 
     def one_by_one(self, texts: Sequence[str], special: jogak.SpecialPolicy) -> list[object]:
+        """One text after the other."""
         out: list[object] = []
         for text in texts:
             try:
@@ -191,13 +193,13 @@ class Check:
     def corpus(self, name: str, text: str) -> None:
         """All ways to encode one corpus."""
         lines = text.split("\n")
-        for special, parse in (("parse", True), ("text", False)):
+        for parse in (True, False):
             right = self.peer.encode(lines, parse)
             if right is not None:
                 break
         if right is None:
             raise AssertionError("a library that encodes nothing")
-        policy: jogak.SpecialPolicy = "parse" if special == "parse" else "text"
+        policy: jogak.SpecialPolicy = "parse" if parse else "text"
         self.same(f"{name}, batch", lines, self.batch(lines, policy), right)
         self.same(f"{name}, one by one", lines, self.one_by_one(lines, policy), right)
         whole = self.peer.encode([text], parse)
@@ -213,6 +215,7 @@ class Check:
         self.framed(name, lines[:some])
 
     def decoded(self, name: str, texts: Sequence[str], ids: peers.Answers) -> None:
+        """The texts of ids, in a batch and one by one."""
         if self.peer.decode is None:
             return
         known = [(text, each) for text, each in zip(texts, ids, strict=True) if each is not None]
@@ -224,6 +227,7 @@ class Check:
         self.row.decoded += len(lists)
 
     def framed(self, name: str, texts: Sequence[str]) -> None:
+        """What the template puts around texts."""
         if self.peer.framed is None:
             return
         right = self.peer.framed(texts)
@@ -236,6 +240,7 @@ class Check:
         self.row.framed += len(texts)
 
     def hostile(self, count: int) -> None:
+        """Texts made to confuse, special tokens parsed and as text."""
         specials = list(self.tok.spec.special_tokens)[:300] + peers.special_texts(self.path)
         texts = hostile(count, specials, len(self.row.path))
         for special, parse in (("parse", True), ("text", False)):
@@ -251,6 +256,7 @@ class Check:
         self.framed("hostile", texts)
 
     def expected_ids(self) -> None:
+        """The ids that llama.cpp gives."""
         texts = peers.expected_texts(self.path)
         right = self.peer.encode(texts, False) or []
         self.same("expected ids", texts, self.batch(texts, "text"), right)
@@ -288,6 +294,7 @@ class Check:
 
 
 def checked(file: peers.ModelFile, options: argparse.Namespace) -> Row:
+    """Everything about one file."""
     row = Row(
         file.path if not file.path.startswith("/") else f"mistral_common/{Path(file.path).name}"
     )
@@ -319,6 +326,7 @@ def line_of(row: Row) -> str:
 
 
 def main() -> int:
+    """Compare, print, and tell whether anything differs."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("only", nargs="*", help="parts of the paths of files")
     parser.add_argument("--mb", type=float, default=5.0, help="how much of each corpus")
