@@ -8,9 +8,8 @@ import tempfile
 from collections.abc import Iterator
 from typing import Any
 
-from gguf_seeds import gguf_files
-
 import jogak
+from gguf_seeds import gguf_files
 from jogak.errors import JogakError
 from jogak.formats import FORMATS
 

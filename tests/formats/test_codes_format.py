@@ -244,7 +244,7 @@ def test_what_cannot_be_written(tmp_path: Path) -> None:
         return dataclasses.replace(spec, model=dataclasses.replace(spec.model, **fields))
 
     for other, message in (
-        (toy_spec(), r"the marker Marker\(kind='none'"),
+        (toy_spec(), r"the marker 'none'"),
         (variant(merges=None), "ids as ranks"),
         (variant(merges=()), "a tokenizer without merges"),
         (variant(strategy="longest-match"), "the strategy"),

@@ -19,8 +19,19 @@ from jogak.formats.checked import fault, shown
 from jogak.formats.gguf_file import Entry
 from jogak.spec import AddedToken, Template, TemplatePart
 
-__all__ = ["BYTE", "CONTROL", "NORMAL", "PREFIX", "UNKNOWN", "UNUSED", "USER", "Section", "added", "tokens",
-           "template"]  # fmt: skip
+__all__ = [
+    "BYTE",
+    "CONTROL",
+    "NORMAL",
+    "PREFIX",
+    "UNKNOWN",
+    "UNUSED",
+    "USER",
+    "Section",
+    "added",
+    "template",
+    "tokens",
+]  # fmt: skip
 
 PREFIX = "tokenizer.ggml."
 NORMAL, UNKNOWN, CONTROL, USER, UNUSED, BYTE = 1, 2, 3, 4, 5, 6

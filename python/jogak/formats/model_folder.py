@@ -110,8 +110,8 @@ def _tokenizer_of(folder: str) -> tuple[Format, list[str]]:
     raise fault(
         folder,
         "",
-        "the folder has no tokenizer; expected tokenizer.json, vocab.json and merges.txt, vocab.txt, or a "
-        "SentencePiece model",
+        "the folder has no tokenizer; expected tokenizer.json, vocab.json and merges.txt, vocab.txt, or "
+        "a SentencePiece model",
     )
 
 

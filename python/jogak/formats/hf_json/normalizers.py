@@ -154,6 +154,6 @@ def _written(stage: Normalizer, name: str) -> dict[str, Any]:
     if isinstance(stage, (Charsmap, RuleSet)):
         hint = "; say Charsmap(data, graphemes=True), which applies rules as it does, or"
     raise UnsupportedFeature(
-        f"{name}: a tokenizer.json cannot say the normalizer {stage!r}{hint or ';'} save it as the native "
-        "format"
+        f"{name}: a tokenizer.json cannot say the normalizer {stage!r}{hint or ';'} save it as the "
+        "native format"
     )
