@@ -29,7 +29,7 @@ import parity_peers as peers
 ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("JOGAK_DATA") or ROOT.parent / "shared" / "data")
 #: How much of a corpus goes through what takes long: templates, decoding, the written file.
-SOME = 300_000
+SOME = 60_000
 
 
 @dataclass
@@ -60,14 +60,14 @@ def corpora(limit: int) -> Iterator[tuple[str, str]]:
 def hostile(count: int, specials: Sequence[str], seed: int) -> list[str]:
     """Texts that front halves stumble over: the same for the same arguments."""
     source = random.Random(seed)
-    ranges = [(0x20, 0x7E), (0xA0, 0x24F), (0x300, 0x36F), (0x370, 0x3FF), (0x400, 0x4FF), (0x590, 0x5FF),
-              (0x600, 0x6FF), (0x900, 0x97F), (0xE00, 0xE7F), (0x1100, 0x11FF), (0x1E00, 0x1FFF),
+    ranges = [(0x20, 0x7E), (0xA0, 0x24F), (0x300, 0x36F), (0x370, 0x3FF), (0x400, 0x4FF),
+              (0x590, 0x5FF), (0x600, 0x6FF), (0x900, 0x97F), (0xE00, 0xE7F), (0x1100, 0x11FF), (0x1E00, 0x1FFF),
               (0x2000, 0x206F), (0x2100, 0x218F), (0x2500, 0x25FF), (0x3000, 0x30FF), (0x4E00, 0x9FFF),
               (0xAC00, 0xD7A3), (0xF900, 0xFAFF), (0xFB00, 0xFB06), (0xFE00, 0xFE0F), (0xFF00, 0xFFEF),
               (0x1D400, 0x1D7FF), (0x1F300, 0x1F6FF), (0x20000, 0x2A6DF), (0xE000, 0xE0FF), (0x0, 0x1F),
               (0x7F, 0x9F), (0x10FF00, 0x10FFFF)]  # fmt: skip
-    spaces = " \t\n\r\x0b\x0c\x1c\x1f\x85\xa0\u1680\u180e\u2000\u2003\u2009\u200b\u200c\u200d\u2028\u2029"
-    spaces += "\u202f\u205f\u2060\u3000\ufeff"
+    spaces = " \t\n\r\x0b\x0c\x1c\x1f\x85\xa0\u1680\u180e\u2000\u2003\u2009\u200b\u200c\u200d\u2028"
+    spaces += "\u2029\u202f\u205f\u2060\u3000\ufeff"
     usual = [
         "'s",
         "'LL",
@@ -168,17 +168,20 @@ class Check:
     def same(
         self, what: str, texts: Sequence[str], found: Sequence[object], right: Sequence[object]
     ) -> None:
+        """Note the first difference, if there is one."""
         if list(found) != list(right) and (shown := first_difference(what, texts, found, right)):
             self.row.differences.append(shown)
             print(f"  ≠ {self.row.path}: {shown}", flush=True)
 
     def batch(self, texts: Sequence[str], special: jogak.SpecialPolicy) -> list[object]:
+        """All texts at once; None for one that is refused."""
         try:
             return list(self.tok.encode_batch(texts, special=special).to_lists())
         except jogak.EncodeError:
             return self.one_by_one(texts, special)
 
     def one_by_one(self, texts: Sequence[str], special: jogak.SpecialPolicy) -> list[object]:
+        """One text after the other."""
         out: list[object] = []
         for text in texts:
             try:
@@ -190,13 +193,13 @@ class Check:
     def corpus(self, name: str, text: str) -> None:
         """All ways to encode one corpus."""
         lines = text.split("\n")
-        for special, parse in (("parse", True), ("text", False)):
+        for parse in (True, False):
             right = self.peer.encode(lines, parse)
             if right is not None:
                 break
         if right is None:
             raise AssertionError("a library that encodes nothing")
-        policy: jogak.SpecialPolicy = "parse" if special == "parse" else "text"
+        policy: jogak.SpecialPolicy = "parse" if parse else "text"
         self.same(f"{name}, batch", lines, self.batch(lines, policy), right)
         self.same(f"{name}, one by one", lines, self.one_by_one(lines, policy), right)
         whole = self.peer.encode([text], parse)
@@ -212,6 +215,7 @@ class Check:
         self.framed(name, lines[:some])
 
     def decoded(self, name: str, texts: Sequence[str], ids: peers.Answers) -> None:
+        """The texts of ids, in a batch and one by one."""
         if self.peer.decode is None:
             return
         known = [(text, each) for text, each in zip(texts, ids, strict=True) if each is not None]
@@ -223,6 +227,7 @@ class Check:
         self.row.decoded += len(lists)
 
     def framed(self, name: str, texts: Sequence[str]) -> None:
+        """What the template puts around texts."""
         if self.peer.framed is None:
             return
         right = self.peer.framed(texts)
@@ -235,6 +240,7 @@ class Check:
         self.row.framed += len(texts)
 
     def hostile(self, count: int) -> None:
+        """Texts made to confuse, special tokens parsed and as text."""
         specials = list(self.tok.spec.special_tokens)[:300] + peers.special_texts(self.path)
         texts = hostile(count, specials, len(self.row.path))
         for special, parse in (("parse", True), ("text", False)):
@@ -250,6 +256,7 @@ class Check:
         self.framed("hostile", texts)
 
     def expected_ids(self) -> None:
+        """The ids that llama.cpp gives."""
         texts = peers.expected_texts(self.path)
         right = self.peer.encode(texts, False) or []
         self.same("expected ids", texts, self.batch(texts, "text"), right)
@@ -287,6 +294,7 @@ class Check:
 
 
 def checked(file: peers.ModelFile, options: argparse.Namespace) -> Row:
+    """Everything about one file."""
     row = Row(
         file.path if not file.path.startswith("/") else f"mistral_common/{Path(file.path).name}"
     )
@@ -318,6 +326,7 @@ def line_of(row: Row) -> str:
 
 
 def main() -> int:
+    """Compare, print, and tell whether anything differs."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("only", nargs="*", help="parts of the paths of files")
     parser.add_argument("--mb", type=float, default=5.0, help="how much of each corpus")

@@ -151,11 +151,14 @@ def plain_tokens(
     """The tokens that are found in texts, as the core takes them, and the ids of those that the model
     does not know.
     """
-    found, special = spec.found_tokens, spec.special_tokens
+    added, special = spec.added_tokens, spec.special_tokens
+    ids = {}
+    if added:
+        ids = {text: id_ for id_, text in enumerate(spec.model.pieces) if text is not None}
     plain = [
         (
             token.text,
-            id_,
+            ids[token.text],
             (
                 token.text in special,
                 token.single_word,
@@ -165,6 +168,12 @@ def plain_tokens(
                 token.ascii_spaces,
             ),
         )
-        for token, id_ in found
+        for token in added
     ]
-    return plain, [id_ for token, id_ in found if not token.in_model]
+    unknown = [ids[token.text] for token in added if not token.in_model]
+    # The others without an object for each: there may be 400,000 of them.
+    with_rules = {token.text for token in added}
+    others = [(text, id_) for text, id_ in special.items() if text and text not in with_rules]
+    rules = (True, False, False, False, False, False)
+    plain += [(text, id_, rules) for text, id_ in others]
+    return plain, unknown + [id_ for _, id_ in others]

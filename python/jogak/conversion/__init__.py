@@ -44,7 +44,7 @@ def convert(
 
     Both files are read and asked for the ids of a probe corpus, special tokens as text and parsed, and
     for the texts of these ids. Where the library that a file belongs to is installed (tokenizers,
-    tiktoken, sentencepiece), it is asked too.
+    tiktoken, sentencepiece, mistral-common), it is asked too.
 
     Args:
         source: any tokenizer file or folder that `jogak.load` opens.
@@ -63,7 +63,7 @@ def convert(
         ParityError: the first difference: the text, both answers, and the stage where they part. The
             certificate is written and hangs on the error; the target is not written.
         UnsupportedFeature: the format cannot say what the tokenizer is.
-        ConfigError: the format is not told by the target's name.
+        ConfigError: the format is not told by the target's name, or is none.
         FormatError, OSError: as `jogak.load` and `Tokenizer.save`.
 
     >>> import jogak, tempfile, pathlib
@@ -75,6 +75,8 @@ def convert(
     jogak.errors.ConfigError: format 'jogak' has no option 'pretokenizer'; it takes: none...
     """
     format = format or _format_of(target)
+    if format not in FORMATS:
+        raise ConfigError(f"format is {format!r}; expected one of {', '.join(FORMATS)}")
     source_format = source_format or detect(source)
     tokenizer = load(source, format=source_format, **options)
     texts = list(built_in(tokenizer) if probe is None else from_files(probe))

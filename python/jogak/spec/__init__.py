@@ -225,21 +225,3 @@ class Spec:
                 seen.add(token.text)
         if missing := texts - set(self.model.pieces):
             raise ConfigError(f"the added token {min(missing)!r} is not among the pieces; add it")
-
-    @property
-    def found_tokens(self) -> tuple[tuple[AddedToken, int], ...]:
-        """Every token that is looked for in texts, with its id: the added tokens, then the other special
-        ones, which have no rules of their own.
-        """
-        added = {token.text for token in self.added_tokens}
-        ids: dict[str, int] = {}
-        if self.added_tokens:
-            ids = {text: id_ for id_, text in enumerate(self.model.pieces) if text is not None}
-        return (
-            *((token, ids[token.text]) for token in self.added_tokens),
-            *(
-                (AddedToken(text), id_)
-                for text, id_ in self.special_tokens.items()
-                if text and text not in added
-            ),
-        )

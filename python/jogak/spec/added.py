@@ -12,6 +12,8 @@ from jogak.spec.checks import flag, made
 
 __all__ = ["AddedToken", "SpecialPolicy"]
 
+_FLAGS = (bool,) * 6
+
 #: What to do with the texts of special tokens: read them as text, make them tokens, refuse them.
 SpecialPolicy: TypeAlias = Literal["text", "parse", "error"]
 
@@ -54,15 +56,10 @@ class AddedToken:
             raise ConfigError(
                 f"AddedToken.text is {self.text!r}; expected a text that is not empty"
             )
-        rules = (
-            self.single_word,
-            self.lstrip,
-            self.rstrip,
-            self.normalized,
-            self.in_model,
-            self.ascii_spaces,
-        )
-        if not all(rule is True or rule is False for rule in rules):
+        # Written out, since there may be 400,000 of them.
+        kinds = (type(self.single_word), type(self.lstrip), type(self.rstrip))
+        others = (type(self.normalized), type(self.in_model), type(self.ascii_spaces))
+        if kinds + others != _FLAGS:
             for field in dataclasses.fields(self)[1:]:
                 flag(f"AddedToken.{field.name}", getattr(self, field.name))
 
