@@ -75,7 +75,7 @@ impl Agenda {
             self.heap[hole] = self.heap[child];
             hole = child;
         }
-        if len % 2 == 0 && child == (len - 2) / 2 {
+        if len.is_multiple_of(2) && child == (len - 2) / 2 {
             child = 2 * (child + 1);
             self.heap[hole] = self.heap[child - 1];
             hole = child - 1;
