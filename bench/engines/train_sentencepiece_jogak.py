@@ -2,14 +2,14 @@
 
 import sys
 
-import jogak
 from common import Stopwatch, report_training
+from jogak import BPE, train  # all that trains is loaded, as that of the peers is
 
 corpus, vocab_size = sys.argv[1], int(sys.argv[2])
 with Stopwatch() as watch:
-    tokenizer = jogak.train(
+    tokenizer = train(
         corpus,
-        jogak.BPE(
+        BPE(
             vocab_size=vocab_size,
             marker="prefix",
             ties="sentencepiece",

@@ -5,15 +5,15 @@ PIECES is a file to write the learned pieces to, for `bench/unigram_quality.py`.
 
 import sys
 
-import jogak
 from common import Stopwatch, report_training, write_pieces
+from jogak import Unigram, train  # all that trains is loaded, as that of the peers is
 
 corpus, vocab_size = sys.argv[1], int(sys.argv[2])
 specials = ["<unk>", "<s>", "</s>"]
 with Stopwatch() as watch:
-    tokenizer = jogak.train(
+    tokenizer = train(
         corpus,
-        jogak.Unigram(vocab_size=vocab_size),
+        Unigram(vocab_size=vocab_size),
         normalizer="collapse_spaces",  # as SentencePiece does
         special_tokens=specials,
         newline="drop",  # SentencePiece knows lines without their ends

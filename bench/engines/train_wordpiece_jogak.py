@@ -2,14 +2,14 @@
 
 import sys
 
-import jogak
 from common import Stopwatch, report_training
+from jogak import WordPiece, train  # all that trains is loaded, as that of the peers is
 
 corpus, vocab_size, criterion = sys.argv[1:]
 with Stopwatch() as watch:
-    tokenizer = jogak.train(
+    tokenizer = train(
         corpus,
-        jogak.WordPiece(vocab_size=int(vocab_size), criterion=criterion),  # type: ignore[arg-type]
+        WordPiece(vocab_size=int(vocab_size), criterion=criterion),  # type: ignore[arg-type]
         special_tokens=["[UNK]"],
     )
 report_training(watch, tokenizer.spec.model.pieces, len(tokenizer))

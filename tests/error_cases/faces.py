@@ -89,6 +89,10 @@ CASES = [
     C("a rank beyond all", jogak.UnsupportedFeature,
       lambda _: tiktoken.Encoding("a", pat_str=".", mergeable_ranks={b"a": 2**30}, special_tokens={}),
       ("the rank 1073741824 is above 16,777,216", "expected ranks without large gaps")),
+    C("a byte without a rank", jogak.EncodeError,
+      lambda _: tiktoken.Encoding("a", pat_str=".", mergeable_ranks={b"a": 0}, special_tokens={})
+      ._encode_only_native_bpe("ab"),
+      ("a byte of b'b' has no rank", "expected one for each byte")),
     # --- SentencePiece
     C("another way to keep a model", jogak.UnsupportedFeature,
       lambda _: sentencepiece.ConvertToFlatbuffer(model_file="a.model", output_file="a.fb"),

@@ -15,6 +15,7 @@ from error_cases.running import unigram
 from error_cases.vocabularies import RANKS
 from jogak import formats
 from jogak.formats import files
+from jogak.spec import DecodeFuse, DecoderStage, DecodeSentencePiece
 
 __all__ = ["CASES"]
 
@@ -82,6 +83,25 @@ def load_edited(edit: Callable[[Any], object]) -> Call:
         return load_file("tok.json", json.dumps(data).encode())(folder)
 
     return call
+
+
+def with_decoder(name: str, stage: DecoderStage) -> Call:
+    """Saves a tokenizer that has a decoder of its own; the name tells the format."""
+
+    def call(_: Path) -> object:
+        spec = dataclasses.replace(unigram("metaspace").spec, decoder=(stage,))
+        format = "sentencepiece" if name.endswith(".model") else "tokenizer-json"
+        return jogak.Tokenizer(spec).save(name, format=format)
+
+    return call
+
+
+def unigram_with_score(folder: Path) -> object:
+    """Loads a Unigram tokenizer after an edit of its file."""
+    unigram().save("a.json")
+    data = json.loads(Path("a.json").read_text(encoding="utf-8"))
+    data["spec"]["model"]["unknown_score"] = "high"
+    return load_file("a.json", json.dumps(data).encode())(folder)
 
 
 CASES = [
@@ -159,6 +179,16 @@ CASES = [
       load_file("a.model", b"\x0a\x05\x0a\x01a\x18\x02\x12\x02\x18\x03\x1a\x02\x28\x00",
                 format="sentencepiece"),
       ("a.model: a SentencePiece model of type 'word' with escape_whitespaces=false",)),
+    C("a field that is not known", jogak.UnsupportedFeature,
+      load_file("a.model", b"\x0a\x05\x0a\x01a\x18\x02\x7a\x00", format="sentencepiece"),
+      ("a.model: the model has fields of the model that are not known", "open it with read_model")),
+    C("another way back", jogak.UnsupportedFeature, with_decoder("a.model", DecodeFuse()),
+      ("a.model: a SentencePiece model cannot say the decoder", "decoder=None")),
+    C("a denormalizer", jogak.UnsupportedFeature,
+      with_decoder("tokenizer.json", DecodeSentencePiece(charsmap=jogak.compile_rules({"a": "b"}).data)),
+      ("tokenizer.json cannot say a denormalizer", "decoder=None")),
+    C("a score that is none", jogak.FormatError, unigram_with_score,
+      ("spec.model.unknown_score is 'high'", "expected a number or null")),
     C("words that SentencePiece cannot cut", jogak.UnsupportedFeature,
       lambda _: unigram("gpt2").save("a.model", format="sentencepiece"),
       ("cannot say the pre-tokenizer", "save as the native format")),

@@ -20,14 +20,20 @@ __all__ = ["CASES"]
 RANKS = b"".join(b"%s %d\n" % (b64encode(bytes([byte])), byte) for byte in range(256))
 
 
-def gguf(**texts: str) -> bytes:
-    """A GGUF file with no tensors, and these texts of the tokenizer."""
+def gguf(**values: str | list[str] | list[int]) -> bytes:
+    """A GGUF file with no tensors, and these texts and lists of the tokenizer."""
 
     def text(value: str) -> bytes:
         return struct.pack("<Q", len(value.encode())) + value.encode()
 
-    pairs = [text(f"tokenizer.ggml.{key}") + struct.pack("<I", 8) + text(value)
-             for key, value in texts.items()]  # fmt: skip
+    def typed(value: str | list[str] | list[int]) -> bytes:
+        if isinstance(value, str):
+            return struct.pack("<I", 8) + text(value)
+        kind = 8 if isinstance(value[0], str) else 5
+        items = (text(x) if isinstance(x, str) else struct.pack("<i", x) for x in value)
+        return struct.pack("<IIQ", 9, kind, len(value)) + b"".join(items)
+
+    pairs = [text(f"tokenizer.ggml.{key}") + typed(value) for key, value in values.items()]
     return b"GGUF" + struct.pack("<IQQ", 3, 0, len(pairs)) + b"".join(pairs)
 
 
@@ -133,6 +139,13 @@ CASES = [
     # --- GGUF
     C("a GGUF file cut off", jogak.FormatError, load_file("a.gguf", gguf(model="gpt2")[:-1]),
       ("a.gguf: byte ", "but 3 are left", "is the file whole?"), {"file": "a.gguf"}),
+    C("a GGUF file without tokens", jogak.FormatError,
+      load_file("a.gguf", gguf(model="gpt2", pre="gpt-2")),
+      ("tokenizer.ggml.tokens is not there or empty", "expected texts"), {"file": "a.gguf"}),
+    C("a GGUF file with tokens that overlap", jogak.UnsupportedFeature,
+      load_file("a.gguf", gguf(model="gpt2", pre="gpt-2", tokens=["a", "<ab", "bc>"],
+                               token_type=[1, 4, 4], merges=["a a"])),
+      ("a.gguf: user-defined tokens overlap ('<ab' ends in 'b'", "the longest one")),
     C("a GGUF file without a tokenizer", jogak.FormatError, load_file("a.gguf", gguf()),
       ("a.gguf: the file has no tokenizer",),
       {"file": "a.gguf", "place": "tokenizer.ggml.model"}),
