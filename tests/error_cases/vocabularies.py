@@ -29,7 +29,7 @@ def gguf(**values: str | list[str] | list[int]) -> bytes:
     def typed(value: str | list[str] | list[int]) -> bytes:
         if isinstance(value, str):
             return struct.pack("<I", 8) + text(value)
-        kind = 8 if isinstance(value[0], str) else 5
+        kind = 5 if value and isinstance(value[0], int) else 8
         items = (text(x) if isinstance(x, str) else struct.pack("<i", x) for x in value)
         return struct.pack("<IIQ", 9, kind, len(value)) + b"".join(items)
 
@@ -142,10 +142,10 @@ CASES = [
     C("a GGUF file without tokens", jogak.FormatError,
       load_file("a.gguf", gguf(model="gpt2", pre="gpt-2")),
       ("tokenizer.ggml.tokens is not there or empty", "expected texts"), {"file": "a.gguf"}),
-    C("a GGUF file with tokens that overlap", jogak.UnsupportedFeature,
-      load_file("a.gguf", gguf(model="gpt2", pre="gpt-2", tokens=["a", "<ab", "bc>", "aa"],
-                               token_type=[1, 4, 4, 1], merges=["a a"])),
-      ("a.gguf: user-defined tokens overlap ('<ab' ends in 'b'", "the longest one")),
+    C("a GGUF file with two tokens of a kind", jogak.UnsupportedFeature,
+      load_file("a.gguf", gguf(model="gpt2", pre="gpt-2", tokens=["<PRE>", "<|prefix|>"],
+                               token_type=[1, 1], merges=[])),
+      ("a.gguf: '<PRE>' and '<|prefix|>' are there", "makes one of them a control token")),
     C("a GGUF file without a tokenizer", jogak.FormatError, load_file("a.gguf", gguf()),
       ("a.gguf: the file has no tokenizer",),
       {"file": "a.gguf", "place": "tokenizer.ggml.model"}),
