@@ -151,7 +151,6 @@ class Tokenizer:
         outside: list[int],
         normalizer: list[dict[str, Any]],
         decoder: list[dict[str, Any]] | None = None,
-        apart: list[int] | None = None,
     ) -> Tokenizer: ...
     def choose(self, taken: list[str], refused: list[str]) -> Chosen: ...
     def encode(
