@@ -41,6 +41,7 @@ struct Avx2;
 #[derive(Clone, Copy)]
 struct Halves(__m256i, __m256i);
 
+#[inline]
 #[target_feature(enable = "avx2")]
 fn load(bytes: &[u8; BLOCK]) -> Halves {
     let (eights, _) = bytes.as_chunks::<8>();
@@ -53,6 +54,7 @@ fn load(bytes: &[u8; BLOCK]) -> Halves {
 
 /// All bits of every byte that is in `first..=last`: it is if nothing is cut off `byte - first` by
 /// `last - first`, without a sign.
+#[inline]
 #[target_feature(enable = "avx2")]
 fn within(Halves(low, high): Halves, first: u8, last: u8) -> Halves {
     let from = _mm256_set1_epi8(first as i8);
@@ -64,24 +66,28 @@ fn within(Halves(low, high): Halves, first: u8, last: u8) -> Halves {
     Halves(half(low), half(high))
 }
 
+#[inline]
 #[target_feature(enable = "avx2")]
 fn is(Halves(low, high): Halves, byte: u8) -> Halves {
     let byte = _mm256_set1_epi8(byte as i8);
     Halves(_mm256_cmpeq_epi8(low, byte), _mm256_cmpeq_epi8(high, byte))
 }
 
+#[inline]
 #[target_feature(enable = "avx2")]
 fn or(one: Halves, other: Halves) -> Halves {
     Halves(_mm256_or_si256(one.0, other.0), _mm256_or_si256(one.1, other.1))
 }
 
 /// The high bits of the bytes.
+#[inline]
 #[target_feature(enable = "avx2")]
 fn mask(Halves(low, high): Halves) -> u64 {
     let bits = |half| u64::from(_mm256_movemask_epi8(half) as u32);
     bits(low) | bits(high) << 32
 }
 
+#[inline]
 #[target_feature(enable = "avx2")]
 fn ascii(bytes: &[u8; BLOCK]) -> Ascii {
     let bytes = load(bytes);
@@ -99,6 +105,7 @@ fn ascii(bytes: &[u8; BLOCK]) -> Ascii {
     }
 }
 
+#[inline]
 #[target_feature(enable = "avx2")]
 fn high(bytes: &[u8; BLOCK]) -> High {
     let bytes = load(bytes);
