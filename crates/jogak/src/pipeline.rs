@@ -65,6 +65,8 @@ pub struct Request {
     pub alpha: Option<(f64, u64)>,
     /// What to do with the texts of special tokens.
     pub specials: SpecialPolicy,
+    /// The number of the first text: each is drawn for by its own number.
+    pub first: u64,
 }
 
 /// Ids of many texts, one behind the other.
@@ -184,7 +186,7 @@ impl Tokenizer {
         worker: &mut Worker,
         out: &mut Vec<u32>,
     ) -> Result<()> {
-        let mut way = self.way(request, index);
+        let mut way = self.way(request, request.first.wrapping_add(index));
         let drawn = way.dropout.is_some() || way.alpha.is_some();
         let remember = !drawn && self.model.is_own(way.strategy);
         let policy = &request.specials;
