@@ -19,9 +19,8 @@ Ids become text by `sentencepiece_back`. What could change ids and is not known 
 was trained (the rest of ``trainer_spec``) is no part of a tokenizer; `read_model` gives all of a file,
 and `ModelFile.to_bytes` writes it back.
 
-Three things are not SentencePiece's: a text cannot ask for ``<s>`` in front, which is the caller's
-business; the trainer spec of a written file says no more than what the tokenizer knows; and a text that
-normalization leaves nothing of has no ids, where SentencePiece may make a lone ``▁`` of it.
+Two things are not SentencePiece's: a text cannot ask for ``<s>`` in front, which is the caller's business;
+and the trainer spec of a written file says no more than what the tokenizer knows.
 
 Source: https://github.com/google/sentencepiece, release 0.2.3
 """

@@ -9,8 +9,9 @@ User-defined pieces are found before that and left as they are.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from jogak.errors import UnsupportedFeature
 from jogak.formats.sentencepiece_model import NormalizerFields, Scalar
@@ -27,7 +28,7 @@ from jogak.spec import (
     Split,
 )
 
-__all__ = ["front_of", "normalizer_fields"]
+__all__ = ["front_of", "normalizer_fields", "prepend_of"]
 
 
 def front_of(
@@ -56,13 +57,64 @@ def front_of(
         normalizers.append(CollapseSpaces())
     suffix = bool(trainer.get("treat_whitespace_as_suffix", False))
     spaces = Metaspace(
-        prepend="first" if fields.add_dummy_prefix else "never",
+        prepend=prepend_of(
+            fields.add_dummy_prefix,
+            suffix=suffix,
+            collapses=fields.remove_extra_whitespaces,
+            charsmap=fields.precompiled_charsmap,
+        ),
         suffix=suffix,
         split=False,
         escape=fields.escape_whitespaces,
     )
     marker = Marker("suffix", "▁", "joined") if suffix else Marker("prefix")
     return tuple(normalizers), (spaces,), marker
+
+
+def prepend_of(
+    add_dummy_prefix: bool, *, suffix: bool, collapses: bool, charsmap: bytes
+) -> Literal["first", "given", "never"]:
+    """Where SentencePiece adds a space, as `Metaspace` says it.
+
+    It asks the text as it was given: where normalization leaves nothing, the space stands by itself. One
+    in front is then taken off again if spaces are collapsed, and one behind is not. ``"given"`` is said
+    only where some text makes the difference, since other libraries do not have it.
+    """
+    if not add_dummy_prefix:
+        return "never"
+    # ▁ at the end of a text is collapsed, too.
+    differs = suffix if collapses else _drops(charsmap)
+    return "given" if differs else "first"
+
+
+def _units(charsmap: bytes) -> tuple[tuple[int, ...], bytes]:
+    """The trie, as 32-bit units, and all replacements, each ended by a zero byte."""
+    size = int.from_bytes(charsmap[:4], "little") & ~3
+    trie, replacements = charsmap[4 : 4 + size], charsmap[4 + size :]
+    return struct.unpack(f"<{len(trie) // 4}I", trie[: len(trie) & ~3]), replacements
+
+
+def _drops(charsmap: bytes) -> bool:
+    """Whether some key becomes nothing. It may say yes for a value that no key has."""
+    units, replacements = _units(charsmap)
+    # Values, which are places of replacements, have the highest bit.
+    values = {unit & 0x7FFFFFFF for unit in units if unit >> 31}
+    return any(replacements[value : value + 1] == b"\0" for value in values)
+
+
+def _leaves_marks(charsmap: bytes, kept: tuple[str, ...]) -> bool:
+    """Whether a rewritten text may have a ``▁``: none may, if it is a key and in no replacement."""
+    mark = "▁".encode()
+    units, replacements = _units(charsmap)
+    if mark in replacements or any("▁" in text for text in kept):
+        return True
+    at = 0
+    for byte in mark:
+        unit = units[at] if at < len(units) else 0
+        at ^= ((unit >> 10) << ((unit & 0x200) >> 6)) ^ byte
+        if at >= len(units) or units[at] & 0x800000FF != byte:
+            return True
+    return not units[at] & 0x100
 
 
 def _check_spaces(fields: NormalizerFields, kept: tuple[str, ...], name: str) -> None:
@@ -76,6 +128,13 @@ def _check_spaces(fields: NormalizerFields, kept: tuple[str, ...], name: str) ->
         raise UnsupportedFeature(
             f"{name}: {what} has two spaces side by side, which remove_extra_whitespaces leaves there; "
             "this version removes them, so it expected single ones"
+        )
+    # A ▁ that is not a space in disguise: SentencePiece leaves it at the end, CollapseSpaces does not.
+    if not fields.escape_whitespaces and _leaves_marks(charsmap, kept):
+        raise UnsupportedFeature(
+            f"{name}: the model has remove_extra_whitespaces=true and escape_whitespaces=false, and its "
+            "rules of normalization may leave a ▁ at the end of a text; SentencePiece's trainer makes "
+            "no such model. Set escape_whitespaces to true, or add a rule that makes ▁ a space"
         )
 
 
@@ -151,15 +210,24 @@ def normalizer_fields(
         raise refused(f"the pre-tokenizer {spaces}")
     for cannot, what in (
         (spaces.only_missing, "Metaspace(only_missing=True)"),
-        (spaces.prepend == "always", 'Metaspace(prepend="always")'),
+        (spaces.prepend in ("always", "start"), f"Metaspace(prepend={spaces.prepend!r})"),
         (_pieces_cross(spec, spaces), "words cut at spaces that pieces lie across"),
     ):
         if cannot:
             raise refused(what)
+    prepends = spaces.prepend != "never"
+    expected = prepend_of(prepends, suffix=spaces.suffix, collapses=collapses, charsmap=charsmap)
+    if (spaces.prepend, expected) == ("first", "given"):
+        raise UnsupportedFeature(
+            f'{name}: the tokenizer has Metaspace(prepend="first"), which gives no space to a text that '
+            "normalization leaves nothing of (control characters alone); SentencePiece gives it one. "
+            'Train with pretokenizer=jogak.Metaspace("given", ...) or replace it in the spec '
+            '(dataclasses.replace(stage, prepend="given")), or save as the native format'
+        )
     fields = NormalizerFields(
         name=rule_name,
         precompiled_charsmap=charsmap,
-        add_dummy_prefix=spaces.prepend == "first",
+        add_dummy_prefix=prepends,
         remove_extra_whitespaces=collapses,
         escape_whitespaces=spaces.escape,
     )
