@@ -26,9 +26,14 @@ from jogak.spec import (
     RuleSet,
     Spec,
     Split,
+    WordLevelModel,
 )
 
 __all__ = ["front_of", "normalizer_fields", "prepend_of"]
+
+
+#: How words of a word model are cut.
+_AT_MARKS = Split("▁", matches="merged_with_next", regex=False)
 
 
 def front_of(
@@ -156,7 +161,7 @@ def cut_at_marks(
             f"{name}: a SentencePiece model of type 'word' with escape_whitespaces=false, whose words "
             "do not end at spaces; expected true"
         )
-    return (*spaces, Split("▁", matches="merged_with_next", regex=False))
+    return (*spaces, _AT_MARKS)
 
 
 def normalizer_fields(
@@ -201,9 +206,13 @@ def normalizer_fields(
         stages.pop(0)
     if stages:
         raise refused(f"the normalizer {stages[0]}")
-    if len(spec.pretokenizer) != 1:
+    words = isinstance(spec.model, WordLevelModel)
+    cutters = spec.pretokenizer
+    if words and cutters[1:] == (_AT_MARKS,):
+        cutters = cutters[:1]
+    if len(cutters) != 1:
         raise refused(f"{len(spec.pretokenizer)} pre-tokenizers in a row")
-    spaces = spec.pretokenizer[0]
+    spaces = cutters[0]
     if spaces == Named("none"):
         spaces = Metaspace(prepend="never", split=False, escape=False)
     if not isinstance(spaces, Metaspace):
@@ -211,7 +220,12 @@ def normalizer_fields(
     for cannot, what in (
         (spaces.only_missing, "Metaspace(only_missing=True)"),
         (spaces.prepend in ("always", "start"), f"Metaspace(prepend={spaces.prepend!r})"),
-        (_pieces_cross(spec, spaces), "words cut at spaces that pieces lie across"),
+        (spaces.mark != "▁", f"Metaspace(mark={spaces.mark!r})"),
+        (not words and _pieces_cross(spec, spaces), "words cut at spaces that pieces lie across"),
+        (
+            words and not (spaces.escape and _at_marks(spec, spaces)),
+            "words that do not begin at every ▁ and there alone",
+        ),
     ):
         if cannot:
             raise refused(what)
@@ -232,6 +246,13 @@ def normalizer_fields(
         escape_whitespaces=spaces.escape,
     )
     return fields, {"treat_whitespace_as_suffix": spaces.suffix}
+
+
+def _at_marks(spec: Spec, spaces: Metaspace) -> bool:
+    """Whether words are cut before every mark, and nowhere else."""
+    if spec.pretokenizer[1:] == (_AT_MARKS,):
+        return not (spaces.split and spaces.suffix)
+    return spaces.split and not spaces.suffix
 
 
 def _pieces_cross(spec: Spec, spaces: Metaspace) -> bool:
