@@ -4,8 +4,10 @@ alphabets, texts that stumble over them. Ids are those of SentencePiece, in ever
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import random
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,8 +15,9 @@ import pytest
 import jogak
 from jogak.errors import UnsupportedFeature
 from jogak.formats import protobuf
-from jogak.formats.sentencepiece import ModelFile, Piece, PieceType, loaded_from
+from jogak.formats.sentencepiece import ModelFile, Piece, PieceType, loaded_from, write_vocab
 from jogak.formats.sentencepiece_model import NormalizerFields
+from jogak.spec import resolve_pretokenizer
 
 peer = pytest.importorskip("sentencepiece")
 
@@ -106,3 +109,81 @@ def test_the_mark_of_nothing_stands_for_all_of_it() -> None:
         assert span == ((3, 3) if suffix else (0, 3))
         assert list(map(tuple, tok.encoding("\xad\x01").byte_spans.tolist())) == [span]
         assert tok.decode(tok.encode("\x01")) == theirs.decode(theirs.encode("\x01"))
+
+
+def made_at_random(draw: random.Random, kind: int) -> tuple[ModelFile, str]:
+    """Few letters, pieces of all types, characters that are no pieces; and the letters of texts."""
+    letters = draw.choice(["ab", "abc", "aé한", "ab▁"])
+    longest = 1 if kind == 4 else 5
+    texts = {
+        "".join(draw.choices(letters, k=draw.randrange(1, longest + 1)))
+        for _ in range(draw.randrange(3, 16))
+    }
+    if draw.random() < 0.5:
+        texts |= set(letters)
+    types = [PieceType.NORMAL] * 3 + [PieceType.UNUSED] * draw.randrange(4)
+    types += [PieceType.USER_DEFINED] * draw.randrange(2) + [PieceType.CONTROL] * draw.randrange(2)
+    pieces = [Piece("<unk>", 0.0, PieceType.UNKNOWN)]
+    pieces += [
+        Piece(text, -float(draw.randrange(1, 6)), draw.choice(types)) for text in sorted(texts)
+    ]
+    falls_back = draw.random() < 0.3
+    if falls_back:
+        pieces += [Piece(f"<0x{byte:02X}>", 0.0, PieceType.BYTE) for byte in range(256)]
+    trainer = {
+        "model_type": kind, "byte_fallback": falls_back,
+        "treat_whitespace_as_suffix": draw.random() < 0.2,
+    }  # fmt: skip
+    rules = draw.choice(["none", "drop", "marks"])
+    fields = NormalizerFields("x", RULES[rules], draw.random() < 0.5, draw.random() < 0.5)
+    return ModelFile(tuple(pieces), trainer, fields), letters.replace("▁", " ") + "e▁x\x01"
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=KINDS.values())
+def test_any_model(kind: int, tmp_path: Path) -> None:
+    """Unused pieces, control and user-defined ones that text has, and what is written again."""
+    draw = random.Random(kind)
+    for _ in range(60):
+        file, letters = made_at_random(draw, kind)
+        tok, theirs = both(file)
+        texts = [
+            "".join(draw.choices(letters[: draw.choice([3, 4, 9])], k=draw.randrange(1, most)))
+            for most in (4, 20, 90) * 4
+        ]
+        same(tok, theirs, texts)
+        for text in texts:
+            ids = theirs.encode(text)
+            assert tok.decode(ids) == theirs.decode(ids)
+        tok.save(tmp_path / "b.model", format="sentencepiece")
+        again = peer.SentencePieceProcessor(model_file=str(tmp_path / "b.model"))
+        assert again.encode(texts) == theirs.encode(texts)
+        assert jogak.load(tmp_path / "b.model") == tok
+        tok.save(tmp_path / "b.json", format="jogak")
+        assert jogak.load(tmp_path / "b.json") == tok
+
+
+def test_long_texts_with_unused_pieces_are_quick() -> None:
+    texts = ["a" * 2**number for number in range(1, 18)]
+    pieces = [Piece("<unk>", 0.0, PieceType.UNKNOWN), Piece("b", -1.0)]
+    pieces += [Piece(text, -1.0, PieceType.UNUSED) for text in texts[:9]]
+    fields = NormalizerFields("x", b"", False, False)
+    tok, theirs = both(ModelFile(tuple(pieces), {"model_type": 2}, fields))
+    same(tok, theirs, ["ab" * 50_000])
+    assert tok.encode("a" * 300_000 + "b") == [0, 1]
+
+
+def test_words_cut_elsewhere_are_refused(tmp_path: Path) -> None:
+    """A word model is written where words begin at marks and there alone."""
+    pieces = (Piece("<unk>", 0.0, PieceType.UNKNOWN), Piece("▁a", 0.0), Piece("a", 0.0))
+    tok, _ = both(ModelFile(pieces, {"model_type": 3}))
+    path = tmp_path / "a.model"
+    for words in (jogak.Metaspace(split=False), jogak.Metaspace(suffix=True), "whitespace"):
+        with pytest.raises(UnsupportedFeature, match="cannot say"):
+            cut = dataclasses.replace(tok.spec, pretokenizer=resolve_pretokenizer(words))
+            jogak.Tokenizer(cut).save(path, format="sentencepiece")
+    with pytest.raises(UnsupportedFeature, match=r"a \.vocab has scores"):
+        write_vocab(tmp_path / "a.vocab", tok.spec)
+    cut = dataclasses.replace(tok.spec, pretokenizer=(jogak.Metaspace(),))
+    jogak.Tokenizer(cut).save(path, format="sentencepiece")
+    theirs = peer.SentencePieceProcessor(model_file=str(path))
+    assert jogak.Tokenizer(cut).encode("a a▁▁b a") == theirs.encode("a a▁▁b a")

@@ -405,7 +405,8 @@ fn unigram_word(
         Some(_) => parts.push((0, word.len())),
     }
     let mut running = Running::default();
-    let first = words.len();
+    // The last part that has pieces.
+    let mut before: Option<usize> = None;
     for (start, end) in parts {
         let part = &word[start..end];
         let mut recorder = Recorder::default();
@@ -432,12 +433,14 @@ fn unigram_word(
         let unknown = |piece: Option<&(u32, usize, usize)>| {
             model.fuses() && piece.is_some_and(|piece| Some(piece.0) == model.unknown())
         };
-        if words.len() > first
-            && unknown(pieces.first())
-            && let Some(last) = words.last_mut().and_then(|word| word.pieces.last_mut())
+        if unknown(pieces.first())
+            && let Some(last) = before.and_then(|at: usize| words[at].pieces.last_mut())
             && unknown(Some(last))
         {
             last.2 = pieces.remove(0).2;
+        }
+        if !pieces.is_empty() {
+            before = Some(words.len());
         }
         let record = recorder.record;
         let text = part.to_owned();

@@ -46,7 +46,15 @@ from jogak.formats.sentencepiece_model import (
     parse,
 )
 from jogak.formats.vocabulary import refuse_options, refuse_parts
-from jogak.spec import BPEModel, Charsmap, Marker, ScoredBPEModel, Spec, UnigramModel, WordLevelModel
+from jogak.spec import (
+    BPEModel,
+    Charsmap,
+    Marker,
+    ScoredBPEModel,
+    Spec,
+    UnigramModel,
+    WordLevelModel,
+)
 from jogak.training import Log
 
 __all__ = [

@@ -11,7 +11,16 @@ from jogak.spec import WordLevelModel
 
 __all__ = ["from_node", "to_dict"]
 
-_FIELDS = ("type", "pieces", "unknown", "byte_fallback", "fuse_unknown", "unused", "marker", "drawn")
+_FIELDS = (
+    "type",
+    "pieces",
+    "unknown",
+    "byte_fallback",
+    "fuse_unknown",
+    "unused",
+    "marker",
+    "drawn",
+)
 
 
 def to_dict(model: WordLevelModel) -> dict[str, Any]:
