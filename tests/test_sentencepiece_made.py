@@ -178,8 +178,8 @@ def test_words_cut_elsewhere_are_refused(tmp_path: Path) -> None:
     tok, _ = both(ModelFile(pieces, {"model_type": 3}))
     path = tmp_path / "a.model"
     for words in (jogak.Metaspace(split=False), jogak.Metaspace(suffix=True), "whitespace"):
+        cut = dataclasses.replace(tok.spec, pretokenizer=resolve_pretokenizer(words))
         with pytest.raises(UnsupportedFeature, match="cannot say"):
-            cut = dataclasses.replace(tok.spec, pretokenizer=resolve_pretokenizer(words))
             jogak.Tokenizer(cut).save(path, format="sentencepiece")
     with pytest.raises(UnsupportedFeature, match=r"a \.vocab has scores"):
         write_vocab(tmp_path / "a.vocab", tok.spec)

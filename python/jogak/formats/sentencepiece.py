@@ -19,8 +19,8 @@ Ids become text by `sentencepiece_back`. What could change ids and is not known 
 was trained (the rest of ``trainer_spec``) is no part of a tokenizer; `read_model` gives all of a file,
 and `ModelFile.to_bytes` writes it back.
 
-Two things are not SentencePiece's: a text cannot ask for ``<s>`` in front, which is the caller's business;
-and the trainer spec of a written file says no more than what the tokenizer knows.
+Two things are not SentencePiece's: a text cannot ask for ``<s>`` in front, which is the caller's
+business; and the trainer spec of a written file says no more than what the tokenizer knows.
 
 Source: https://github.com/google/sentencepiece, release 0.2.3
 """
@@ -282,7 +282,7 @@ def to_model(spec: Spec, probes: Iterable[Probe] = (), name: str = "the model") 
     pieces = []
     # Words have none, and need none.
     words = isinstance(model, WordLevelModel)
-    scores = (0.0,) * len(model.pieces) if words else model.scores
+    scores = model.scores if not isinstance(model, WordLevelModel) else (0.0,) * len(model.pieces)
     for id_, (text, score) in enumerate(zip(model.pieces, scores, strict=True)):
         if text is None:
             raise UnsupportedFeature(
@@ -345,8 +345,10 @@ def _check_writable(spec: Spec, name: str) -> None:
         (not model.fuse_unknown and not model.byte_fallback, "fuse_unknown=False"),
         (
             isinstance(model, UnigramModel) and model.precision != "single",
-            'precision="double": it adds scores in 32 bits, and near-ties come out otherwise '
-            '(dataclasses.replace(model, precision="single") accepts that)',
+            'precision="double": it adds scores in 32 bits, and near-ties come out otherwise. Train '
+            'with jogak.Unigram(precision="single"), or accept that: dataclasses.replace(spec, '
+            'model=dataclasses.replace(spec.model, precision="single"), '
+            "pretokenizer=(jogak.Metaspace(split=False),))",
         ),
         (isinstance(model, ScoredBPEModel) and model.mark_words, "mark_words=True"),
         (
@@ -356,7 +358,7 @@ def _check_writable(spec: Spec, name: str) -> None:
     ):
         if cannot:
             raise UnsupportedFeature(
-                f"{name}: a SentencePiece model cannot say {what}; save as the native format"
+                f"{name}: a SentencePiece model cannot say {what}; or save as the native format"
             )
 
 

@@ -24,8 +24,10 @@ from jogak.spec import (
     Normalizer,
     Pretokenizer,
     RuleSet,
+    ScoredBPEModel,
     Spec,
     Split,
+    UnigramModel,
     WordLevelModel,
 )
 
@@ -221,7 +223,8 @@ def normalizer_fields(
         (spaces.only_missing, "Metaspace(only_missing=True)"),
         (spaces.prepend in ("always", "start"), f"Metaspace(prepend={spaces.prepend!r})"),
         (spaces.mark != "▁", f"Metaspace(mark={spaces.mark!r})"),
-        (not words and _pieces_cross(spec, spaces), "words cut at spaces that pieces lie across"),
+        (_pieces_cross(spec, spaces), "words cut at spaces that pieces lie across"),
+        (_sees_all(spec, spaces), f"{spaces!r}, where what is cut depends on the whole text"),
         (
             words and not (spaces.escape and _at_marks(spec, spaces)),
             "words that do not begin at every ▁ and there alone",
@@ -235,7 +238,7 @@ def normalizer_fields(
         raise UnsupportedFeature(
             f'{name}: the tokenizer has Metaspace(prepend="first"), which gives no space to a text that '
             "normalization leaves nothing of (control characters alone); SentencePiece gives it one. "
-            'Train with pretokenizer=jogak.Metaspace("given", ...) or replace it in the spec '
+            'Train with pretokenizer=jogak.Metaspace("given") or replace it in the spec '
             '(dataclasses.replace(stage, prepend="given")), or save as the native format'
         )
     fields = NormalizerFields(
@@ -257,10 +260,22 @@ def _at_marks(spec: Spec, spaces: Metaspace) -> bool:
 
 def _pieces_cross(spec: Spec, spaces: Metaspace) -> bool:
     """Whether cutting words at spaces changes anything: some piece has a space inside."""
-    if not spaces.split:
+    if not spaces.split or isinstance(spec.model, WordLevelModel):
         return False
     mark = "▁" if spaces.escape else " "
     texts = (text for text in spec.model.pieces if text is not None)
     if spaces.suffix:
         return any(mark in text[:-1] for text in texts)
     return any(mark in text[1:] for text in texts)
+
+
+def _sees_all(spec: Spec, spaces: Metaspace) -> bool:
+    """Whether words by themselves may come out otherwise than the text: sums of scores begin with the
+    text, unused pieces are taken apart as it says anywhere in the text, and so does a run of unknown
+    characters go on if spaces are unknown.
+    """
+    model = spec.model
+    if not spaces.split or not isinstance(model, (UnigramModel, ScoredBPEModel)):
+        return False
+    mark = "▁" if spaces.escape else " "
+    return isinstance(model, UnigramModel) or bool(model.unused) or mark not in model.pieces

@@ -276,6 +276,7 @@ def _config(flags: Flags, characters: str, *, seeds: bool) -> BPE | Unigram:
         **shared,
         seed_size=flags.seed_sentencepiece_size if seeds else None,
         seeds="sentencepiece",
+        precision="single",
         hard_vocab_limit=flags.hard_vocab_limit,
         shrinking_factor=flags.shrinking_factor,
         num_sub_iterations=flags.num_sub_iterations,
@@ -310,8 +311,6 @@ def _finish(
         "byte_fallback": flags.byte_fallback,
         "marker": Marker("suffix", "▁", "joined") if suffix else Marker("prefix"),
     }
-    if isinstance(model, UnigramModel):
-        changes["precision"] = "single"
     back = DecodeSentencePiece(
         unknown=model.unknown,
         unknown_surface=flags.unk_surface,

@@ -16,7 +16,7 @@ __all__ = ["ScoredBPEModel"]
 @dataclass(frozen=True, kw_only=True)
 class ScoredBPEModel(BPEModel):
     """A BPE vocabulary without a list of merges: any two neighbours whose joined text is a piece may
-    merge, the highest score first and of equal scores the leftmost. So may characters that are no pieces.
+    merge, the highest score first and of equal scores the leftmost; also characters that are no pieces.
 
     A list of merges says less: it knows one way to make a piece, and no two merges of equal rank.
 
@@ -25,8 +25,8 @@ class ScoredBPEModel(BPEModel):
         user_defined: ids of pieces that are found before anything is merged, leftmost first and of
             those the longest; nothing merges with them.
         unused: ids of pieces that are made like others, and taken apart again: there where the last pair
-            met that could have made the piece, anywhere in the text. One of a single character is unknown.
-            Not together with ``mark_words``.
+            met that could have made the piece, anywhere in the text. One of a single character is
+            unknown. Not together with ``mark_words``.
         pieces, marker, byte_fallback, unknown, fuse_unknown: as in `BPEModel`.
 
     >>> model = ScoredBPEModel(pieces=("a", "b", "ab"), scores=(-1.0, -2.0, 0.0), merges=None)

@@ -12,8 +12,8 @@ from jogak.spec import ScoredBPEModel
 __all__ = ["from_node", "to_dict"]
 
 _FIELDS = (
-    "type", "pieces", "scores", "user_defined", "unused", "marker", "mark_words", "byte_fallback", "unknown",
-    "fuse_unknown",
+    "type", "pieces", "scores", "user_defined", "unused", "marker", "mark_words", "byte_fallback",
+    "unknown", "fuse_unknown",
 )  # fmt: skip
 
 
