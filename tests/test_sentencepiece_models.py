@@ -24,8 +24,13 @@ from jogak.formats.sentencepiece_model import NormalizerFields
 from jogak.spec import DecodeFuse, DecodeSentencePiece, Spec
 
 peer = pytest.importorskip("sentencepiece")
-# On a busy machine its search for the n best would stop early, with what it has.
-peer.set_nbest_timeout(1_000_000)
+
+
+@pytest.fixture(autouse=True)
+def _time_for_the_n_best() -> None:
+    """On a busy machine the peer's search would stop early, with what it has."""
+    peer.set_nbest_timeout(10**6)  # milliseconds, for the whole process
+
 
 LINES = [
     *("the low lower lowest of the new newer newest", "a b a b abc ABC Abc", "1 12 123 2024 3.14"),
