@@ -209,13 +209,13 @@ impl Tokenizer {
                 }
                 Part::Text(part, place, base) => (part, place, base),
             };
-            if !looks_twice {
-                let text = self.prepare.normalized(part, place, normalized)?;
+            let text = self.prepare.normalized(part, place, normalized)?;
+            if !looks_twice || text.is_empty() {
+                let place = self.prepare.place(part, text, place)?;
                 let origins = || Ok(self.prepare.normalizer().aligned(part, place)?.1);
                 return words(self.prepare.written(text, place, written, origins)?, out);
             }
             let images = self.images(input, part, place, base)?;
-            let text = self.prepare.normalized(part, place, normalized)?;
             let inner = Input { text, trusted: images.as_deref() };
             let found = self.added.for_each_normalized(inner, place, policy, |found| match found {
                 Part::Token(id, ..) => {
