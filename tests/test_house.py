@@ -105,7 +105,8 @@ RUST_ARROWS: dict[str, set[str]] = {
     "added": {"error", "normalize"},
     # `count` says what it wants of a front half (the trait `Words`), and `prepare` is one.
     "prepare": {"count", "error", "normalize", "pretokenize"},
-    "model": {"error", "observe", "random", "symbols", "vocab"},
+    # Glossaries are expressions, and these have one engine.
+    "model": {"error", "observe", "pretokenize", "random", "symbols", "vocab"},
     "cache": {"error"},
     "decode": {"error", "normalize", "pretokenize", "symbols", "vocab"},
     "pipeline": {

@@ -2,8 +2,8 @@
 
 use jogak::decode::Decoder;
 use jogak::model::{
-    Bpe, BpeParts, Model, Precision, Strategy, Unigram, UnigramParts, WordLevel, WordLevelParts,
-    WordPiece, WordPieceParts,
+    Bpe, BpeParts, Codes, CodesParts, GlossaryPattern, Model, Precision, Strategy, Unigram,
+    UnigramParts, WordLevel, WordLevelParts, WordPiece, WordPieceParts,
 };
 use jogak::pretokenize::Metaspace;
 use jogak::symbols::{Marker, UNKNOWN, Undraw};
@@ -32,7 +32,7 @@ pub(crate) fn compile(
     let kind: String = options.get("type")?;
     let pieces = Pieces::new(options, specials, outside, spaces)?;
     match kind.as_str() {
-        "bpe" | "scored-bpe" => bpe(options, pieces),
+        "bpe" | "scored-bpe" | "codes" => bpe(options, pieces),
         "unigram" => unigram(options, pieces),
         "wordpiece" => wordpiece(options, pieces),
         "word-level" => word_level(options, pieces),
@@ -130,7 +130,8 @@ impl Pieces {
 }
 
 fn bpe(options: &Options<'_, '_>, mut pieces: Pieces) -> PyResult<Compiled> {
-    let scored = options.get::<String>("type")? == "scored-bpe";
+    let kind: String = options.get("type")?;
+    let scored = kind == "scored-bpe";
     let bpe = Bpe::new(BpeParts {
         pieces: std::mem::take(&mut pieces.found),
         merges: options.get("merges")?,
@@ -150,7 +151,20 @@ fn bpe(options: &Options<'_, '_>, mut pieces: Pieces) -> PyResult<Compiled> {
         hf_rules: options.get("hf_rules")?,
     })
     .map_err(to_py)?;
-    Ok(pieces.compiled(Model::Bpe(bpe)))
+    if kind != "codes" {
+        return Ok(pieces.compiled(Model::Bpe(bpe)));
+    }
+    let glossaries: Vec<(String, String)> = options.get("glossaries")?;
+    let parts = CodesParts {
+        kept: options.get("kept")?,
+        glossaries: glossaries
+            .into_iter()
+            .map(|(inside, alone)| GlossaryPattern { inside, alone })
+            .collect(),
+        whole: options.get("whole")?,
+    };
+    let codes = Codes::new(bpe, &marker(options)?, parts).map_err(to_py)?;
+    Ok(pieces.compiled(Model::Codes(Box::new(codes))))
 }
 
 fn wordpiece(options: &Options<'_, '_>, mut pieces: Pieces) -> PyResult<Compiled> {

@@ -232,6 +232,17 @@ impl Bpe {
         self.plain_word(&word[from..], way, merger, &mut Shifted { sink, by: from }, observer)
     }
 
+    /// A part of a word that nothing covers.
+    pub(super) fn uncovered<S: Sink>(
+        &self,
+        word: &str,
+        (start, end): (usize, usize),
+        way: &Way,
+        sink: &mut S,
+    ) -> Result<()> {
+        Pieces::new(self, word, way, sink).push(UNKNOWN, start, end)
+    }
+
     fn plain_word<S: Sink, O: WordObserver>(
         &self,
         word: &str,
