@@ -2,8 +2,8 @@
 
 use jogak::decode::Decoder;
 use jogak::model::{
-    Bpe, BpeParts, Model, Precision, Strategy, Unigram, UnigramParts, WordLevel, WordLevelParts,
-    WordPiece, WordPieceParts,
+    Bpe, BpeParts, Codes, CodesParts, GlossaryPattern, Model, Precision, Strategy, Unigram,
+    UnigramParts, WordLevel, WordLevelParts, WordPiece, WordPieceParts,
 };
 use jogak::pretokenize::Metaspace;
 use jogak::symbols::{Marker, UNKNOWN, Undraw};
@@ -32,7 +32,7 @@ pub(crate) fn compile(
     let kind: String = options.get("type")?;
     let pieces = Pieces::new(options, specials, outside, spaces)?;
     match kind.as_str() {
-        "bpe" | "scored-bpe" => bpe(options, pieces),
+        "bpe" | "scored-bpe" | "codes" => bpe(options, pieces),
         "unigram" => unigram(options, pieces),
         "wordpiece" => wordpiece(options, pieces),
         "word-level" => word_level(options, pieces),
@@ -130,12 +130,14 @@ impl Pieces {
 }
 
 fn bpe(options: &Options<'_, '_>, mut pieces: Pieces) -> PyResult<Compiled> {
-    let scored = options.get::<String>("type")? == "scored-bpe";
+    let kind: String = options.get("type")?;
+    let scored = kind == "scored-bpe";
     let bpe = Bpe::new(BpeParts {
         pieces: std::mem::take(&mut pieces.found),
         merges: options.get("merges")?,
         scores: if scored { Some(options.get("scores")?) } else { None },
         user_defined: if scored { options.get("user_defined")? } else { Vec::new() },
+        unused: if scored { options.get("unused")? } else { Vec::new() },
         bytes: options.get::<String>("alphabet")? == "bytes",
         marked: !options.get::<bool>("mark_words")?,
         marker: marker(options)?,
@@ -149,7 +151,20 @@ fn bpe(options: &Options<'_, '_>, mut pieces: Pieces) -> PyResult<Compiled> {
         hf_rules: options.get("hf_rules")?,
     })
     .map_err(to_py)?;
-    Ok(pieces.compiled(Model::Bpe(bpe)))
+    if kind != "codes" {
+        return Ok(pieces.compiled(Model::Bpe(bpe)));
+    }
+    let glossaries: Vec<(String, String)> = options.get("glossaries")?;
+    let parts = CodesParts {
+        kept: options.get("kept")?,
+        glossaries: glossaries
+            .into_iter()
+            .map(|(inside, alone)| GlossaryPattern { inside, alone })
+            .collect(),
+        whole: options.get("whole")?,
+    };
+    let codes = Codes::new(bpe, &marker(options)?, parts).map_err(to_py)?;
+    Ok(pieces.compiled(Model::Codes(Box::new(codes))))
 }
 
 fn wordpiece(options: &Options<'_, '_>, mut pieces: Pieces) -> PyResult<Compiled> {
@@ -165,7 +180,7 @@ fn wordpiece(options: &Options<'_, '_>, mut pieces: Pieces) -> PyResult<Compiled
 
 fn word_level(options: &Options<'_, '_>, mut pieces: Pieces) -> PyResult<Compiled> {
     let model = WordLevel::new(WordLevelParts {
-        pieces: std::mem::take(&mut pieces.found),
+        pieces: used(options, &mut pieces)?,
         byte_fallback: pieces.byte_fallback.take(),
         unknown: pieces.unknown,
         fuse_unknown: options.get("fuse_unknown")?,
@@ -173,13 +188,19 @@ fn word_level(options: &Options<'_, '_>, mut pieces: Pieces) -> PyResult<Compile
     Ok(pieces.compiled(Model::WordLevel(model)))
 }
 
-fn unigram(options: &Options<'_, '_>, mut pieces: Pieces) -> PyResult<Compiled> {
+/// The pieces without those that text does not become.
+fn used(options: &Options<'_, '_>, pieces: &mut Pieces) -> PyResult<Vec<Vec<u8>>> {
     let mut found = std::mem::take(&mut pieces.found);
     for id in options.get::<Vec<u32>>("unused")? {
         if let Some(piece) = found.get_mut(id as usize) {
             piece.clear();
         }
     }
+    Ok(found)
+}
+
+fn unigram(options: &Options<'_, '_>, mut pieces: Pieces) -> PyResult<Compiled> {
+    let found = used(options, &mut pieces)?;
     let precision = match options.get::<String>("precision")?.as_str() {
         "single" => Precision::Single,
         _ => Precision::Double,

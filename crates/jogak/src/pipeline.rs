@@ -67,6 +67,8 @@ pub struct Request {
     pub alpha: Option<(f64, u64)>,
     /// What to do with the texts of special tokens.
     pub specials: SpecialPolicy,
+    /// The number of the first text: each is drawn for by its own number.
+    pub first: u64,
 }
 
 /// Ids of many texts, one behind the other.
@@ -193,7 +195,7 @@ impl Tokenizer {
         worker: &mut Worker,
         out: &mut Vec<u32>,
     ) -> Result<()> {
-        let mut way = self.way(request, index);
+        let mut way = self.way(request, request.first.wrapping_add(index));
         let drawn = way.dropout.is_some() || way.alpha.is_some();
         let remember = !drawn && self.model.is_own(way.strategy);
         let policy = &request.specials;
@@ -216,13 +218,13 @@ impl Tokenizer {
                 }
                 Part::Text(part, place, base) => (part, place, base),
             };
-            if !looks_twice {
-                let text = self.prepare.normalized(part, place, normalized)?;
+            let text = self.prepare.normalized(part, place, normalized)?;
+            if !looks_twice || text.is_empty() {
+                let place = self.prepare.place(part, text, place)?;
                 let origins = || Ok(self.prepare.normalizer().aligned(part, place)?.1);
                 return words(self.prepare.written(text, place, written, origins)?, out);
             }
             let images = self.images(input, part, place, base)?;
-            let text = self.prepare.normalized(part, place, normalized)?;
             let inner = Input { text, trusted: images.as_deref() };
             let found = self.added.for_each_normalized(inner, place, policy, |found| match found {
                 Part::Token(id, ..) => {
