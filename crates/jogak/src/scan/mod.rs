@@ -8,6 +8,7 @@
 //! stands before a letter) is arithmetic on masks, 64 places at once, without a branch.
 //!
 //! ```text
+//! prefetch.rs a hint                                          a safe face of it
 //! plain.rs    eight bytes at a time in an ordinary register   any machine
 //! avx2.rs     32 at a time                                    x86-64 of 2013 and later, found when run
 //! ```
@@ -15,8 +16,10 @@
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 mod plain;
+mod prefetch;
 
 pub(crate) use plain::Plain;
+pub(crate) use prefetch::prefetch;
 
 /// Bytes to a block.
 pub(crate) const BLOCK: usize = 64;
