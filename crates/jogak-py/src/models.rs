@@ -137,6 +137,7 @@ fn bpe(options: &Options<'_, '_>, mut pieces: Pieces) -> PyResult<Compiled> {
         merges: options.get("merges")?,
         scores: if scored { Some(options.get("scores")?) } else { None },
         user_defined: if scored { options.get("user_defined")? } else { Vec::new() },
+        unused: if scored { options.get("unused")? } else { Vec::new() },
         bytes: options.get::<String>("alphabet")? == "bytes",
         marked: !options.get::<bool>("mark_words")?,
         marker: marker(options)?,
@@ -179,7 +180,7 @@ fn wordpiece(options: &Options<'_, '_>, mut pieces: Pieces) -> PyResult<Compiled
 
 fn word_level(options: &Options<'_, '_>, mut pieces: Pieces) -> PyResult<Compiled> {
     let model = WordLevel::new(WordLevelParts {
-        pieces: std::mem::take(&mut pieces.found),
+        pieces: used(options, &mut pieces)?,
         byte_fallback: pieces.byte_fallback.take(),
         unknown: pieces.unknown,
         fuse_unknown: options.get("fuse_unknown")?,
@@ -187,13 +188,19 @@ fn word_level(options: &Options<'_, '_>, mut pieces: Pieces) -> PyResult<Compile
     Ok(pieces.compiled(Model::WordLevel(model)))
 }
 
-fn unigram(options: &Options<'_, '_>, mut pieces: Pieces) -> PyResult<Compiled> {
+/// The pieces without those that text does not become.
+fn used(options: &Options<'_, '_>, pieces: &mut Pieces) -> PyResult<Vec<Vec<u8>>> {
     let mut found = std::mem::take(&mut pieces.found);
     for id in options.get::<Vec<u32>>("unused")? {
         if let Some(piece) = found.get_mut(id as usize) {
             piece.clear();
         }
     }
+    Ok(found)
+}
+
+fn unigram(options: &Options<'_, '_>, mut pieces: Pieces) -> PyResult<Compiled> {
+    let found = used(options, &mut pieces)?;
     let precision = match options.get::<String>("precision")?.as_str() {
         "single" => Precision::Single,
         _ => Precision::Double,

@@ -11,6 +11,7 @@ mod greedy;
 mod merge;
 mod pairs;
 mod ranks;
+mod scored;
 pub mod unigram;
 pub mod word_level;
 pub mod wordpiece;

@@ -133,6 +133,8 @@ def _wordpiece(model: WordPieceModel, vocab: dict[str, int], name: str) -> dict[
 def _wordlevel(model: WordLevelModel, vocab: dict[str, int], name: str) -> dict[str, Any]:
     if model.byte_fallback or model.fuse_unknown:
         raise cannot(name, "whole words with byte fallback, or with one unknown piece for several")
+    if model.unused:
+        raise cannot(name, "unused pieces of whole words")
     unknown = _absent(vocab) if model.unknown is None else model.unknown
     return {"type": "WordLevel", "vocab": vocab, "unk_token": unknown}
 
