@@ -15,6 +15,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from jogak import _core
 from jogak.errors import ConfigError, FormatError
 from jogak.formats import (
     codes,
@@ -30,8 +31,12 @@ from jogak.formats import (
 )
 from jogak.formats.family import Format, Loaded, Peek, Probe
 from jogak.formats.files import PathLike
-from jogak.spec import Spec
+from jogak.spec import MergeTable, PieceTable, Spec
 from jogak.training import Log
+
+# What the core reads of long files, models may hold as it is.
+PieceTable.register(_core.Pieces)
+MergeTable.register(_core.Merges)
 
 __all__ = ["FORMATS", "Format", "Loaded", "Probe", "detect", "read", "write"]
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping
 from typing import Any, TypeVar
 
 from jogak.errors import ConfigError
+from jogak.spec.held import Pieces, PieceTable
 
 __all__ = [
     "at_least",
@@ -117,8 +118,10 @@ def unknown_text(value: str | None) -> None:
         )
 
 
-def unique_pieces(pieces: Sequence[str | None]) -> set[str]:
+def unique_pieces(pieces: Pieces) -> Container[str]:
     """The texts of all pieces, of which none may stand twice."""
+    if isinstance(pieces, PieceTable):
+        return pieces
     texts = [piece for piece in pieces if piece is not None]
     known = set(texts)
     if len(known) != len(texts):

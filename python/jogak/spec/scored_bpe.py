@@ -50,12 +50,14 @@ class ScoredBPEModel(BPEModel):
         ):
             if wrong:
                 raise ConfigError(f"{option} is {getattr(self, option)!r}; expected {expected}")
-        if len(self.scores) != len(self.pieces):
+        if len(self.scores) != len(self.table):
             raise ConfigError(
-                f"there are {len(self.scores)} scores for {len(self.pieces)} pieces; "
+                f"there are {len(self.scores)} scores for {len(self.table)} pieces; "
                 "expected one for each"
             )
-        for id_, score in enumerate(self.scores):
+        # One pass in C for the usual case; the slow look is only for the message.
+        fine = set(map(type, self.scores)) <= {float} and all(map(math.isfinite, self.scores))
+        for id_, score in enumerate(() if fine else self.scores):
             if not isinstance(score, (int, float)) or not math.isfinite(score):
                 raise ConfigError(f"the score of id {id_} is {score!r}; expected a finite number")
         for id_ in self.user_defined:

@@ -13,6 +13,7 @@ from typing import Any
 
 from jogak.errors import UnsupportedFeature
 from jogak.formats.checked import Node
+from jogak.formats.hf_json.sections import Ids, Vocabulary
 from jogak.formats.hf_json.serde import unsupported
 from jogak.spec import AddedToken
 
@@ -37,7 +38,7 @@ class Added:
 
 
 def read(
-    node: Node | None, vocabulary: Mapping[str, int], size: int, can_make: Callable[[str], bool]
+    node: Node | None, vocabulary: Vocabulary, size: int, can_make: Callable[[str], bool]
 ) -> Added:
     """The added tokens.
 
@@ -54,7 +55,7 @@ def read(
     ids: dict[str, int] = {}
     flags: dict[str, tuple[bool, ...]] = {}
     special: set[str] = set()
-    taken: frozenset[int] | None = None
+    taken: frozenset[int] = frozenset()
     following = size
     for index, (text, is_special, options) in enumerate(_entries(node)):
         if not text:
@@ -67,9 +68,12 @@ def read(
             continue
         id_ = vocabulary.get(text)
         if id_ is None:
-            if taken is None:
-                taken = frozenset(vocabulary.values())
-            if following in taken:
+            if isinstance(vocabulary, Ids):
+                is_taken = vocabulary.text(following) is not None
+            else:
+                taken = taken or frozenset(vocabulary.values())
+                is_taken = following in taken
+            if is_taken:
                 assert node is not None
                 raise unsupported(
                     node.child(index, text),
