@@ -218,6 +218,93 @@ pub fn merges(text: &str, vocab: &Vocab, prefix: usize) -> Option<Merges> {
     cursor.is_done().then_some(merges)
 }
 
+/// Flags of an added token, in this order, after whether it is special.
+pub const FLAGS: [&str; 4] = ["single_word", "lstrip", "rstrip", "normalized"];
+
+/// An entry of the added tokens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Its text.
+    pub text: String,
+    /// Whether it is special.
+    pub special: bool,
+    /// The [`FLAGS`].
+    pub flags: [bool; 4],
+}
+
+/// A list of added tokens: objects of just the fields `id`, `content`, `special` and the [`FLAGS`].
+///
+/// ```
+/// let token = r#"{"id": 5, "content": "<s>", "single_word": false, "lstrip": false, "rstrip": false,
+///                 "normalized": false, "special": true}"#;
+/// assert_eq!(jogak_formats::json::added(&format!("[{token}]")).unwrap()[0].text, "<s>");
+/// ```
+pub fn added(text: &str) -> Option<Vec<Entry>> {
+    let mut cursor = Cursor::new(text);
+    let mut entries = Vec::new();
+    let (mut name, mut buffer) = (String::new(), String::new());
+    cursor.eat(b'[')?;
+    cursor.space();
+    let mut more = !cursor.is(b']');
+    while more {
+        let mut entry = Entry { text: String::new(), special: false, flags: [false; 4] };
+        // A bit for each field that has come.
+        let mut seen = 0u8;
+        cursor.eat(b'{')?;
+        cursor.space();
+        loop {
+            let Read::Plain(key) = cursor.string(&mut name)? else { return None };
+            cursor.space();
+            cursor.eat(b':')?;
+            cursor.space();
+            let field = match key {
+                "id" => {
+                    cursor.whole()?;
+                    4
+                }
+                "content" => {
+                    let content = match cursor.string(&mut buffer)? {
+                        Read::Plain(content) => content,
+                        Read::Undone => &buffer,
+                    };
+                    entry.text.push_str(content);
+                    5
+                }
+                "special" => {
+                    entry.special = flag(&mut cursor)?;
+                    6
+                }
+                _ => {
+                    let place = FLAGS.iter().position(|&flag| flag == key)?;
+                    entry.flags[place] = flag(&mut cursor)?;
+                    place
+                }
+            };
+            if seen >> field & 1 == 1 {
+                return None;
+            }
+            seen |= 1 << field;
+            if !cursor.more(b'}')? {
+                break;
+            }
+        }
+        if seen != 0x7F {
+            return None;
+        }
+        entries.push(entry);
+        more = cursor.more(b']')?;
+    }
+    cursor.is_done().then_some(entries)
+}
+
+fn flag(cursor: &mut Cursor<'_>) -> Option<bool> {
+    match cursor.word() {
+        "true" => Some(true),
+        "false" => Some(false),
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -258,6 +345,24 @@ mod tests {
             r#"["a b"#,
         ] {
             assert_eq!(pairs(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn added_tokens() {
+        let flags = r#""single_word": false, "lstrip": true, "rstrip": false, "normalized": false"#;
+        let one = format!(r#"{{"id": 7, "content": "\u00e9", {flags}, "special": true}}"#);
+        let entry = Entry { text: "é".into(), special: true, flags: [false, true, false, false] };
+        assert_eq!(added(&format!("[{one}, {one}]")), Some(vec![entry.clone(), entry]));
+        assert_eq!(added("[]"), Some(vec![]));
+        for (what, with) in [
+            (r#""special": true"#, r#""special": 1"#),
+            (r#""special": true"#, r#""special": true, "more": 1"#),
+            (r#""special": true"#, r#""special": true, "id": 1"#),
+            (r#""id": 7"#, r#""id": -7"#),
+            (r#""id": 7, "#, ""),
+        ] {
+            assert_eq!(added(&format!("[{}]", one.replace(what, with))), None, "{with}");
         }
     }
 

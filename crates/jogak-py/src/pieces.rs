@@ -9,7 +9,8 @@ use jogak::vocab::Vocab;
 use jogak_formats::{json, ranks};
 use pyo3::exceptions::{PyIndexError, PyKeyError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
+use rustc_hash::FxHashMap;
 
 /// The text of every id.
 pub(crate) struct Texts {
@@ -172,6 +173,53 @@ impl PyIds {
         (texts.count() == count).then(|| PyPieces(Arc::new(texts)))
     }
 
+    /// The added tokens of a section that [`read_sections`] found: text -> id of all of them, and of the
+    /// special ones; then those that may have rules, by their ids: text, flags, whether the text is the
+    /// model's. `size` is the first id for texts that are not. None for a section that is left to others.
+    fn added<'py>(&self, section: &Bound<'py, PyBytes>, size: u32) -> PyResult<Option<AddedOf<'py>>> {
+        let py = section.py();
+        let text = std::str::from_utf8(section.as_bytes()).ok();
+        let Some(entries) = text.and_then(json::added) else { return Ok(None) };
+        let mut places: FxHashMap<&str, usize> = FxHashMap::default();
+        // Id, text, special, flags, whether it is the model's.
+        let mut tokens: Vec<(u32, &str, bool, [bool; 4], bool)> = Vec::with_capacity(entries.len());
+        let mut following = size;
+        for entry in entries.iter().filter(|entry| !entry.text.is_empty()) {
+            let text = entry.text.as_str();
+            let place = *places.entry(text).or_insert(tokens.len());
+            if let Some(token) = tokens.get_mut(place) {
+                // Once special, always special: the library never forgets it.
+                token.2 |= entry.special;
+                token.3 = entry.flags;
+                continue;
+            }
+            let known = self.texts.id(text);
+            let id = known.unwrap_or(following);
+            if known.is_none() {
+                if self.texts.get(id).is_some() {
+                    return Ok(None);
+                }
+                following += 1;
+            }
+            tokens.push((id, text, entry.special, entry.flags, known.is_some()));
+        }
+        let (ids, special) = (PyDict::new(py), PyDict::new(py));
+        for &(id, text, is_special, ..) in &tokens {
+            let text = PyString::new(py, text);
+            ids.set_item(&text, id)?;
+            if is_special {
+                special.set_item(&text, id)?;
+            }
+        }
+        tokens.sort_unstable_by_key(|token| token.0);
+        let rules = tokens.iter().filter(|(_, _, special, flags, known)| {
+            !special || *known || flags.contains(&true)
+        });
+        let rules: Vec<_> =
+            rules.map(|&(_, text, _, flags, known)| (text.to_owned(), flags, known)).collect();
+        Ok(Some((ids, special, rules)))
+    }
+
     /// The merges of a section that [`read_sections`] found; None for one that is left to others.
     fn merges(&self, py: Python<'_>, section: &Bound<'_, PyBytes>, prefix: usize) -> Option<PyMerges> {
         let text = std::str::from_utf8(section.as_bytes()).ok()?;
@@ -179,6 +227,9 @@ impl PyIds {
         Some(PyMerges { merges: Arc::new(merges) })
     }
 }
+
+/// What [`PyIds::added`] gives.
+type AddedOf<'py> = (Bound<'py, PyDict>, Bound<'py, PyDict>, Vec<(String, [bool; 4], bool)>);
 
 /// The text of every id, None where an id stands for nothing. Every text stands once.
 #[pyclass(frozen, sequence, name = "Pieces", module = "jogak._core")]
@@ -264,39 +315,42 @@ pub(crate) fn read_ranks(py: Python<'_>, data: &Bound<'_, PyBytes>) -> Option<Py
     py.detach(|| ranks::read(data)).map(|vocab| PyIds::new(vocab, None))
 }
 
-/// The long sections of a `tokenizer.json`.
-type Sections<'py> = (Bound<'py, PyBytes>, PyIds, Option<Bound<'py, PyBytes>>);
+/// The long sections of a `tokenizer.json`; see [`read_sections`].
+type Sections<'py> =
+    (Bound<'py, PyBytes>, PyIds, Option<Bound<'py, PyBytes>>, Option<Bound<'py, PyBytes>>);
 
-/// The long sections of a `tokenizer.json`: the file with null in their places, the vocabulary, the
-/// merges as they stand there. None for a file that is left to others.
+/// The long sections of a `tokenizer.json`: the file with null in their places, the vocabulary, and the
+/// merges and the added tokens as they stand there. None for a file that is left to others.
 #[pyfunction]
 pub(crate) fn read_sections<'py>(
     py: Python<'py>,
     data: &Bound<'py, PyBytes>,
 ) -> Option<Sections<'py>> {
     let data = data.as_bytes();
-    let (rest, ids, merges) = py.detach(|| {
+    let (rest, ids, [merges, added]) = py.detach(|| {
         let text = std::str::from_utf8(data).ok()?;
-        let found = json::fields(text, &[&["model", "vocab"], &["model", "merges"]])?;
-        let [Some(vocab), merges] = &found[..] else { return None };
-        let ids = match text.as_bytes()[vocab.start] {
+        let wanted: [&[&str]; 3] = [&["model", "vocab"], &["model", "merges"], &["added_tokens"]];
+        let [vocab, merges, added] = <[_; 3]>::try_from(json::fields(text, &wanted)?).ok()?;
+        let vocab = vocab?;
+        let ids = match data[vocab.start] {
             b'{' => PyIds::new(json::ids(&text[vocab.clone()])?, None),
             _ => {
                 let (vocab, scores) = json::scored(&text[vocab.clone()])?;
                 PyIds::new(vocab, Some(scores))
             }
         };
-        let merges = merges.clone().filter(|merges| text.as_bytes()[merges.start] == b'[');
-        let mut gone = [Some(vocab.clone()), merges.clone()];
-        gone.sort_by_key(|range| range.as_ref().map_or(0, |range| range.start));
+        let lists = [merges, added].map(|found| found.filter(|found| data[found.start] == b'['));
+        let mut gone: Vec<_> = lists.iter().flatten().cloned().chain([vocab]).collect();
+        gone.sort_by_key(|range| range.start);
         let (mut rest, mut from) = (Vec::new(), 0);
-        for range in gone.into_iter().flatten() {
+        for range in gone {
             rest.extend_from_slice(&data[from..range.start]);
             rest.extend_from_slice(b"null");
             from = range.end;
         }
         rest.extend_from_slice(&data[from..]);
-        Some((rest, ids, merges.map(|merges| &data[merges])))
+        Some((rest, ids, lists.map(|found| found.map(|found| &data[found]))))
     })?;
-    Some((PyBytes::new(py, &rest), ids, merges.map(|merges| PyBytes::new(py, merges))))
+    let bytes = |found: Option<&[u8]>| found.map(|found| PyBytes::new(py, found));
+    Some((PyBytes::new(py, &rest), ids, bytes(merges), bytes(added)))
 }

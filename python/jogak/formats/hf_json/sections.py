@@ -25,7 +25,7 @@ class NotPlain(Exception):
 
 
 class Section:
-    """The merges as they stand in the file.
+    """A list as it stands in the file.
 
     Args:
         data: their bytes.
@@ -45,18 +45,20 @@ def whole(data: bytes, name: str | None) -> Node:
 
 
 def with_tables(data: bytes, name: str | None) -> Node | None:
-    """The same, with `Ids` for the vocabulary and a `Section` for the merges; None where the core leaves
-    them to others.
+    """The same, with `Ids` for the vocabulary and a `Section` for the merges and for the added tokens;
+    None where the core leaves them to others.
 
     Raises:
         FormatError: as `parse`; the places may not be those of the file.
     """
     if (found := _core.read_sections(data)) is None:
         return None
-    rest, ids, merges = found
+    rest, ids, merges, added = found
     root = whole(rest, name)
     model = root.value["model"]
     model["vocab"] = ids
     if merges is not None:
         model["merges"] = Section(merges)
+    if added is not None:
+        root.value["added_tokens"] = Section(added)
     return root
