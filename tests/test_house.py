@@ -44,6 +44,7 @@ PYTHON_ARROWS: dict[str, set[str]] = {
     "tokenizer": {
         *(
             "_core",
+            "corpus",
             "encoding",
             "errors",
             "formats",
@@ -55,7 +56,8 @@ PYTHON_ARROWS: dict[str, set[str]] = {
         ),
         *("streaming", "threads", "training"),
         # Only inside functions: a tokenizer hands what it saw to what shows it, and what it is to what
-        # knows other libraries.
+        # knows other libraries; a report of what was read is that of counting.
+        "counts",
         "explain",
         "peers",
         "streaming",
@@ -103,7 +105,8 @@ RUST_ARROWS: dict[str, set[str]] = {
     "added": {"error", "normalize"},
     # `count` says what it wants of a front half (the trait `Words`), and `prepare` is one.
     "prepare": {"count", "error", "normalize", "pretokenize"},
-    "model": {"error", "observe", "random", "symbols", "vocab"},
+    # Glossaries are expressions, and these have one engine.
+    "model": {"error", "observe", "pretokenize", "random", "symbols", "vocab"},
     "cache": {"error"},
     "decode": {"error", "normalize", "pretokenize", "symbols", "vocab"},
     "pipeline": {

@@ -13,6 +13,7 @@ __all__ = [
     "Counts",
     "Cursor",
     "DecodeStream",
+    "Documents",
     "Ids",
     "Merges",
     "Normalizer",
@@ -149,6 +150,23 @@ def train_wordpiece(
     candidates: int = 20,
     words: int = 50,
 ) -> dict[str, Any]: ...
+
+@final
+class Documents:
+    def __new__(
+        cls, sources: list[tuple[str, str | Readable | None, str, str]], on_error: str
+    ) -> Documents: ...
+    def encode(
+        self,
+        tokenizer: Tokenizer,
+        special: str | Chosen,
+        threads: int,
+        size: int,
+        strategy: str | None = None,
+        draw: tuple[str, float, int] | None = None,
+    ) -> tuple[NDArray[np.uint32], NDArray[np.int64]] | None: ...
+    def report(self) -> dict[str, int]: ...
+    def progress(self) -> tuple[int, int | None]: ...
 
 @final
 class Normalizer:

@@ -7,6 +7,7 @@ Random files, and real ones on real corpora. ``JOGAK_HYPOTHESIS=thorough`` takes
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import random
 from collections import Counter
@@ -176,3 +177,34 @@ def test_real_files_give_the_same_ids_and_texts(name: str, data: Data) -> None:
         for skip in (False, True):
             expected = peer.decode_batch(theirs, skip_special_tokens=skip)
             assert [tok.decode(ids, skip_special_tokens=skip) for ids in theirs] == expected, corpus
+
+
+def test_unknown_characters_without_an_unknown_piece() -> None:
+    """Unigram with ``unk_id`` null: an error as soon as one is the best way to come to a place."""
+    rng = random.Random(5)
+    seen: Counter[bool] = Counter()
+    for _ in range(400):
+        pieces = {"".join(rng.choices("ab가é ", k=rng.randrange(1, 4))): 0.0 for _ in range(6)}
+        if fallback := rng.random() < 0.4:
+            pieces |= {f"<0x{byte:02X}>": 0.0 for byte in range(rng.choice([256, 100]))}
+        vocab = [(text, rng.choice([-1.0, -3.5, -20.0, rng.uniform(-30, 0)])) for text in pieces]
+        words = rng.choice(
+            [None, {"type": "Whitespace"}, {"type": "Metaspace", "replacement": "▁"}]
+        )
+        model = {"type": "Unigram", "unk_id": None, "byte_fallback": fallback, "vocab": vocab}
+        file = json.dumps({"version": "1.0", "pre_tokenizer": words, "model": model})
+        peer, tok = Peer(file), jogak.Tokenizer(hf_json.loads(file.encode()))
+        for _ in range(8):
+            text = "".join(rng.choices("ab가é x", (4, 4, 2, 2, 1, 0.3), k=rng.randrange(9)))
+            expected = peer.encode(text)
+            seen[expected is None] += 1
+            ways: tuple[Callable[[], Any], ...] = (
+                lambda tok=tok, text=text: tok.encode(text),
+                lambda tok=tok, text=text: tok.encode_batch([text]).to_lists()[0],
+                lambda tok=tok, text=text: tok.encoding(
+                    text, add_special_tokens=False
+                ).ids.tolist(),
+            )
+            for way in ways:
+                assert answer(way) == expected, (file, text)
+    assert min(seen.values()) > 400, seen

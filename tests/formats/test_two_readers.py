@@ -1,7 +1,7 @@
 """The core's reader of long files, and the readers in Python: one answer, one error.
 
-Law: what the core reads, the readers in Python read as well, and with the same result; and whatever is wrong
-with a file, the error is theirs.
+Law: what the core reads, the readers in Python read as well, and with the same result; and whatever is
+wrong with a file, the error is theirs.
 """
 
 from __future__ import annotations

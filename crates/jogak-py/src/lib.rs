@@ -4,6 +4,7 @@ mod arrow;
 mod counts;
 mod decoders;
 mod errors;
+mod files;
 mod inputs;
 mod models;
 mod normalizers;
@@ -25,6 +26,8 @@ mod _core {
     use crate::counts::{Counts, Cursor, count_documents, count_sources};
     #[pymodule_export]
     use crate::decoders::PyStream;
+    #[pymodule_export]
+    use crate::files::PyDocuments;
     #[pymodule_export]
     use crate::inputs::make_inputs;
     #[pymodule_export]

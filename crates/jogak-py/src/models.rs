@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use jogak::model::{
-    Bpe, BpeParts, Model, Precision, Strategy, Unigram, UnigramParts, WordLevel, WordLevelParts,
-    WordPiece, WordPieceParts,
+    Bpe, BpeParts, Codes, CodesParts, GlossaryPattern, Model, Precision, Strategy, Unigram,
+    UnigramParts, WordLevel, WordLevelParts, WordPiece, WordPieceParts,
 };
 use jogak::symbols::{Marker, UNKNOWN, Undraw};
 use jogak::vocab::Vocab;
@@ -33,7 +33,7 @@ pub(crate) fn compile(
     let mut pieces = Pieces::new(options, specials, outside)?;
     native(std::mem::take(&mut pieces.written), pieces.byte_fallback.as_deref(), marker(options)?);
     match kind.as_str() {
-        "bpe" | "scored-bpe" => bpe(options, pieces),
+        "bpe" | "scored-bpe" | "codes" => bpe(options, pieces),
         "unigram" => unigram(options, pieces),
         "wordpiece" => wordpiece(options, pieces),
         "word-level" => word_level(options, pieces),
@@ -73,7 +73,9 @@ impl Pieces {
         let reserved = byte_fallback.iter().flat_map(|ids| ids.iter().copied());
         let reserved = reserved.chain(unknown).filter(|_| !hf_rules);
         reserved.chain(outside.iter().copied()).for_each(|id| set(&mut is_found, id, false));
-        if options.0.contains("unused")? {
+        // BPE by scores takes unused pieces apart again.
+        let kind: String = options.get("type")?;
+        if matches!(kind.as_str(), "unigram" | "word-level") {
             let unused: Vec<u32> = options.get("unused")?;
             unused.into_iter().for_each(|id| set(&mut is_found, id, false));
         }
@@ -122,12 +124,14 @@ impl Pieces {
 }
 
 fn bpe(options: &Options<'_, '_>, mut pieces: Pieces) -> PyResult<Compiled> {
-    let scored = options.get::<String>("type")? == "scored-bpe";
+    let kind: String = options.get("type")?;
+    let scored = kind == "scored-bpe";
     let bpe = Bpe::new(BpeParts {
         pieces: std::mem::take(&mut pieces.found),
         merges: merges_of(&options.get::<Bound<'_, PyAny>>("merges")?)?,
         scores: if scored { Some(options.get("scores")?) } else { None },
         user_defined: if scored { options.get("user_defined")? } else { Vec::new() },
+        unused: if scored { options.get("unused")? } else { Vec::new() },
         bytes: options.get::<String>("alphabet")? == "bytes",
         marked: !options.get::<bool>("mark_words")?,
         marker: marker(options)?,
@@ -141,7 +145,20 @@ fn bpe(options: &Options<'_, '_>, mut pieces: Pieces) -> PyResult<Compiled> {
         hf_rules: options.get("hf_rules")?,
     })
     .map_err(to_py)?;
-    Ok(pieces.compiled(Model::Bpe(bpe)))
+    if kind != "codes" {
+        return Ok(pieces.compiled(Model::Bpe(bpe)));
+    }
+    let glossaries: Vec<(String, String)> = options.get("glossaries")?;
+    let parts = CodesParts {
+        kept: options.get("kept")?,
+        glossaries: glossaries
+            .into_iter()
+            .map(|(inside, alone)| GlossaryPattern { inside, alone })
+            .collect(),
+        whole: options.get("whole")?,
+    };
+    let codes = Codes::new(bpe, &marker(options)?, parts).map_err(to_py)?;
+    Ok(pieces.compiled(Model::Codes(Box::new(codes))))
 }
 
 fn wordpiece(options: &Options<'_, '_>, mut pieces: Pieces) -> PyResult<Compiled> {

@@ -449,10 +449,20 @@ fn in_list(index: usize, error: PyErr) -> PyErr {
     in_batch("list", index, error)
 }
 
+/// The error, saying which document of a corpus it is about.
+pub(crate) fn in_document(number: u64, error: PyErr) -> PyErr {
+    told(error, &format!("document {number} of the corpus"))
+}
+
 fn in_batch(what: &str, index: usize, error: PyErr) -> PyErr {
+    told(error, &format!("{what} {index} of the batch"))
+}
+
+/// The error, with its place before its message.
+fn told(error: PyErr, place: &str) -> PyErr {
     Python::attach(|py| {
         let value = error.value(py);
-        let told = format!("{what} {index} of the batch: {value}");
+        let told = format!("{place}: {value}");
         value.setattr("args", (told,)).map_or_else(|failure| failure, |()| error)
     })
 }

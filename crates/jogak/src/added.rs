@@ -385,7 +385,11 @@ impl<'a, F: FnMut(Part<'a>) -> Result<()>> Cutter<'a, '_, F> {
         }
         let first = self.place.first && self.from == 0;
         let last = self.place.last && end == self.text.len();
-        (self.part)(Part::Text(&self.text[self.from..end], Place { first, last }, self.from))
+        (self.part)(Part::Text(
+            &self.text[self.from..end],
+            Place { first, last, bare: false },
+            self.from,
+        ))
     }
 
     fn finish(mut self) -> Result<()> {

@@ -80,7 +80,13 @@ impl Tokenizer {
         let mut out = Spans::default();
         let mut triples = Vec::new();
         let mut number = 0;
+        // A run of unknown words has one piece, where the model says so: that of its first word.
+        let fused = self.model().fuses_words();
+        // Where the words of this stretch of text, and of this word, begin.
+        let mut stretch = 0;
         self.for_each_word(input, request, |part| {
+            let first = out.ids.len();
+            let is_token = matches!(part, WordPart::Token(..));
             match part {
                 WordPart::Token(id, start, end) => out.push(id, (start, end), number),
                 WordPart::Word(word, span) if word.len() > LONGEST || !remember => {
@@ -103,6 +109,14 @@ impl Tokenizer {
                         out.push(triple[0], span(triple[1] as usize, triple[2] as usize), number);
                     }
                 }
+            }
+            if is_token {
+                stretch = out.ids.len();
+            } else if first > stretch
+                && out.ids.len() > first
+                && fused.is_some_and(|id| out.ids[first - 1] == id && out.ids[first] == id)
+            {
+                out.fuse(first);
             }
             number += 1;
             Ok(())
@@ -147,6 +161,14 @@ impl Spans {
         self.ids.push(id);
         self.bytes.push(bytes);
         self.words.push(word);
+    }
+
+    /// Makes one of the id at a place and the one before it.
+    fn fuse(&mut self, at: usize) {
+        self.ids.remove(at);
+        self.words.remove(at);
+        let (_, end) = self.bytes.remove(at);
+        self.bytes[at - 1].1 = end;
     }
 
     /// Takes white space off the ends of every span: as many characters at most as the text of the piece

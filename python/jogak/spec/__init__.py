@@ -19,6 +19,7 @@ from jogak.errors import ConfigError
 from jogak.spec.added import AddedToken, SpecialPolicy
 from jogak.spec.bpe import BPE, BPEModel, Strategy, Ties
 from jogak.spec.checks import one_of
+from jogak.spec.codes import CodesModel
 from jogak.spec.decoders import (
     DecodeByteFallback,
     DecodeByteLevel,
@@ -86,6 +87,7 @@ __all__ = [
     "BertNormalizer",
     "Casefold",
     "Charsmap",
+    "CodesModel",
     "CollapseSpaces",
     "Config",
     "Criterion",

@@ -74,6 +74,7 @@ class AddedToken:
         """
         token = cls.__new__(cls)
         single_word, lstrip, rstrip, normalized = flags
+        # Nothing is set one by one, since nothing may be.
         token.__dict__.update(
             text=text,
             single_word=single_word,

@@ -13,6 +13,7 @@ from jogak.spec.held import Pieces, PieceTable
 __all__ = [
     "at_least",
     "characters_of",
+    "check_ids",
     "flag",
     "made",
     "one_of",
@@ -129,3 +130,12 @@ def unique_pieces(pieces: Pieces) -> Container[str]:
         ids = [i for i, piece in enumerate(pieces) if piece == double]
         raise ConfigError(f"piece {double!r} stands at ids {ids}; every text can have one id only")
     return known
+
+
+def check_ids(option: str, ids: Sequence[int], pieces: Pieces) -> None:
+    """ConfigError unless these are ids of pieces, each once."""
+    for id_ in ids:
+        if type(id_) is not int or not 0 <= id_ < len(pieces) or pieces[id_] is None:
+            raise ConfigError(f"{option} has the id {id_!r}; expected ids of pieces")
+    if len(set(ids)) != len(ids):
+        raise ConfigError(f"{option} has an id twice; expected each once")

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 from jogak.errors import ConfigError
 from jogak.spec.bpe import Alphabet
-from jogak.spec.checks import flag, one_of, unique_pieces
+from jogak.spec.checks import check_ids, flag, one_of, unique_pieces
 from jogak.spec.held import Held
 from jogak.spec.markers import Marker
 
@@ -91,8 +90,8 @@ class UnigramModel(Held):
             raise ConfigError(
                 f"unknown_score is {given!r}; expected a number, the logarithm of a probability"
             )
-        _check_ids("user_defined", self.user_defined, self.pieces)
-        _check_ids("unused", self.unused, self.pieces)
+        check_ids("user_defined", self.user_defined, self.pieces)
+        check_ids("unused", self.unused, self.pieces)
         if both := set(self.user_defined) & set(self.unused):
             raise ConfigError(f"id {min(both)} is both user-defined and unused; choose one")
         flag("byte_fallback", self.byte_fallback)
@@ -114,11 +113,3 @@ class UnigramModel(Held):
         marker: Marker = options.pop("marker")
         options["scores"] = list(map(float, self.scores))
         return {"type": self.family, **options, **marker.to_core()}
-
-
-def _check_ids(option: str, ids: Sequence[int], pieces: Sequence[str | None]) -> None:
-    for id_ in ids:
-        if type(id_) is not int or not 0 <= id_ < len(pieces) or pieces[id_] is None:
-            raise ConfigError(f"{option} has the id {id_!r}; expected ids of pieces")
-    if len(set(ids)) != len(ids):
-        raise ConfigError(f"{option} has an id twice; expected each once")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from jogak.errors import ConfigError
-from jogak.spec.checks import flag, unique_pieces
+from jogak.spec.checks import check_ids, flag, unique_pieces
 from jogak.spec.held import Held
 from jogak.spec.markers import Marker
 
@@ -25,6 +25,7 @@ class WordLevelModel(Held):
         byte_fallback: other words become the pieces ``<0x00>`` to ``<0xFF>`` of their bytes.
         fuse_unknown: one unknown piece for a run of unknown words, within a stretch of text between
             special tokens (SentencePiece).
+        unused: ids of pieces that text does not become; such words are unknown (SentencePiece).
         marker: the border of words, which the pre-tokenizer wrote: ``"prefix"`` for ``▁``.
         drawn: as in `BPEModel`.
 
@@ -45,6 +46,7 @@ class WordLevelModel(Held):
     unknown: str | None = None
     byte_fallback: bool = False
     fuse_unknown: bool = False
+    unused: tuple[int, ...] = ()
     marker: Marker = field(default_factory=Marker)
     drawn: bool = False
 
@@ -57,6 +59,7 @@ class WordLevelModel(Held):
                 "pre-tokenizer writes) and 'none'"
             )
         texts = unique_pieces(self.pieces)
+        check_ids("unused", self.unused, self.pieces)
         if self.unknown is not None and self.unknown not in texts:
             raise ConfigError(f"the unknown piece {self.unknown!r} is not among the pieces; add it")
         self._hold()

@@ -260,6 +260,7 @@ class Tokenizer(Running):
         model = self._spec.model
         family = {
             "bpe": "BPE",
+            "codes": "BPE with a vocabulary or glossaries",
             "scored-bpe": "BPE by scores",
             "unigram": "Unigram",
             "word-level": "whole words",

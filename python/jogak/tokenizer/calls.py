@@ -57,10 +57,10 @@ def draw(
     return ("dropout", dropout, seed) if alpha is None else ("alpha", alpha, seed)
 
 
-def limit(n: int, least: int) -> int:
-    """A number of tokens, as the core takes it."""
+def limit(what: str, n: int, least: int) -> int:
+    """A number of tokens or bytes, as the core takes it."""
     if isinstance(n, bool) or not isinstance(n, int) or n < least:
-        raise ConfigError(f"n is {n!r}; expected a whole number, at least {least}")
+        raise ConfigError(f"{what} is {n!r}; expected a whole number, at least {least}")
     return min(n, (1 << 63) - 1)
 
 

@@ -20,10 +20,12 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from jogak.corpus import Corpus, FormatName
     from jogak.encoding import Encoding, EncodingBatch
     from jogak.explain.data import EncodingTrace
     from jogak.inputs import PaddingLike, TruncationLike
     from jogak.streaming import DecodeStream
+    from jogak.tokenizer.files import Portions
 
 __all__ = ["Running", "Score", "Segmentation"]
 
@@ -170,6 +172,70 @@ class Running:
         if add_special_tokens:
             ids, offsets = inputs.around_batch(self._spec.template, ids, offsets)
         return Ragged(ids, offsets)
+
+    def encode_files(
+        self,
+        files: Corpus,
+        *,
+        format: FormatName | None = None,
+        field: str | None = None,
+        column: str | None = None,
+        documents: Literal["line", "file"] = "line",
+        separator: str | None = None,
+        newline: Literal["keep", "drop"] | None = None,
+        errors: Literal["strict", "replace", "skip"] = "strict",
+        portion: int = 1 << 24,
+        num_threads: int | None = None,
+        dropout: float | None = None,
+        alpha: float | None = None,
+        seed: int | None = None,
+        strategy: Strategy | None = None,
+        special: SpecialPolicy | None = None,
+    ) -> Portions:
+        """The documents of files -> their ids, some documents at a time, in bounded memory.
+
+        The ids are those of `encode_batch` on all documents at once.
+
+        Args:
+            files: a path (a file, a folder, a pattern, ``"-"`` for standard input), a file object, or a
+                list of those; gzip and zstd are seen in the bytes. See `jogak.corpus`.
+            format, field, column, documents, separator, errors: as in `jogak.count`.
+            newline: lines of plain text: ``"keep"`` the line end or, as None does, ``"drop"`` it.
+            portion: how many bytes of documents make a portion. A document is never cut; memory is some
+                three times the portion, or the largest document if that is larger.
+            num_threads: as in `encode_batch`.
+            dropout, alpha, seed, strategy, special: as in `encode_batch`.
+
+        Returns:
+            An iterator over `Ragged` batches, with `report` and `progress`.
+
+        Raises:
+            ConfigError: an impossible option.
+            CorpusError: no such file; while iterating: a document that cannot be read, when all before
+                it have been handed out.
+
+        >>> import jogak
+        >>> tok = jogak.train({"hug": 10, "pug": 5}, jogak.BPE(num_merges=2, marker="none"))
+        >>> with open("hugs.txt", "w") as file:
+        ...     _ = file.write("hug\\npug hug\\n")
+        >>> [ids for batch in tok.encode_files("hugs.txt") for ids in batch.to_lists()]
+        [[5], [2, 4, 5]]
+        """
+        from jogak.tokenizer.files import Portions, documents_of
+
+        read, ignored = documents_of(
+            files,
+            errors,
+            format=format,
+            field=field,
+            column=column,
+            documents=documents,
+            separator=separator,
+            newline=newline,
+        )
+        how = (self._policy(special), resolve_threads(num_threads), limit("portion", portion, 1))
+        draw = self._draw(dropout, alpha, seed, strategy)
+        return Portions(read, ignored, lambda read: read.encode(self._core, *how, strategy, draw))
 
     def encoding(
         self,
@@ -331,7 +397,7 @@ class Running:
         >>> tok.tokens("hug pug hug"), tok.truncate("hug pug hug", 2)
         (['hug', 'p', 'ug', 'hug'], 'hug p')
         """
-        return self._core.truncate(text, limit(n, 0), self._policy(special), strategy)
+        return self._core.truncate(text, limit("n", n, 0), self._policy(special), strategy)
 
     def split(
         self,
@@ -360,7 +426,7 @@ class Running:
         >>> tok.split("hug pug hug", 2)
         ['hug p', 'ug hug']
         """
-        return self._core.split(text, limit(n, 1), self._policy(special), strategy)
+        return self._core.split(text, limit("n", n, 1), self._policy(special), strategy)
 
     def decode(
         self,

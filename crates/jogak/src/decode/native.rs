@@ -204,7 +204,7 @@ fn spaced(spaces: Metaspace, piece: &[u8], draft: &mut Draft) {
     let may_begin = !spaces.suffix
         && match spaces.dummy {
             Dummy::Always => !draft.begun || draft.behind_special,
-            Dummy::First | Dummy::Start => !draft.begun,
+            Dummy::First | Dummy::Given | Dummy::Start => !draft.begun,
             Dummy::Never => false,
         };
     if may_begin && let Some(bare) = rest.strip_prefix(mark) {

@@ -2,13 +2,13 @@
 
 use std::sync::OnceLock;
 
-use aho_corasick::{AhoCorasick, MatchKind};
 
 use super::cuts::Cuts;
 use super::greedy::Greedy;
 use super::merge::Merger;
 use super::pairs::{NO_RANK, PairTable};
 use super::ranks::{byte_ids, ranked};
+use super::scored::{Hidden, Unused, UserDefined, scored};
 use super::{Sink, Way};
 use crate::error::{Error, Result};
 use crate::observe::WordObserver;
@@ -39,6 +39,9 @@ pub struct BpeParts {
     /// Pieces that are found before anything is merged: leftmost first, and of those the longest. Only
     /// with `scores`.
     pub user_defined: Vec<u32>,
+    /// Pieces that are made like others, and then taken apart again; one of a single character is
+    /// unknown. Only with `scores`, and words that come with their marker.
+    pub unused: Vec<u32>,
     /// Symbols are bytes.
     pub bytes: bool,
     /// How borders of words are written.
@@ -93,14 +96,7 @@ pub struct Bpe {
     /// Words may be whole texts, so that they are cut first whatever they begin with.
     scored: bool,
     user_defined: Option<UserDefined>,
-}
-
-/// Finds the pieces that are found before anything is merged.
-#[derive(Debug)]
-struct UserDefined {
-    finder: AhoCorasick,
-    /// Pattern -> id.
-    ids: Vec<u32>,
+    unused: Option<Unused>,
 }
 
 impl Bpe {
@@ -112,23 +108,26 @@ impl Bpe {
     /// word.
     ///
     /// With `scores` (SentencePiece's way) any two neighbours merge whose joined text is a piece, the
-    /// highest score first and the leftmost among equals.
+    /// highest score first and the leftmost among equals, also characters that are no pieces. These have
+    /// ids behind all others, in [`Bpe::merge`] too.
     ///
     /// # Errors
     /// [`Error::Config`] for a merge whose parts or product are no pieces, or that stands twice.
     pub fn new(mut parts: BpeParts) -> Result<Self> {
         let vocab = std::mem::take(&mut parts.pieces);
-        let symbols = symbols(&parts, &vocab);
+        let hidden = Hidden::new(&parts, &vocab);
+        let symbols = symbols(&parts, &vocab, &hidden);
         let (pairs, proper) = match (&parts.merges, &parts.scores) {
             (Some(merges), _) => listed(merges, &vocab, &parts)?,
-            (None, Some(scores)) => (scored(&vocab, scores)?, false),
+            (None, Some(scores)) => (scored(&vocab, scores, &hidden)?, false),
             (None, None) => {
                 let found = ranked(&vocab, &byte_ids(&vocab));
                 (found.pairs, found.proper)
             }
         };
         let scored = parts.merges.is_none() && parts.scores.is_some();
-        let user_defined = user_defined(&vocab, &parts.user_defined)?;
+        let user_defined = UserDefined::new(&vocab, &parts.user_defined)?;
+        let unused = Unused::new(&parts, &vocab, hidden)?;
         // A piece that merges do not make is no merge's product, so a part of a word must not be taken
         // whole for it.
         let pieces = (0..vocab.len() as u32).filter_map(|id| vocab.piece(id));
@@ -138,12 +137,15 @@ impl Bpe {
             Symbols::Bytes { ids } => ids.iter().all(|&id| (id as usize) < vocab.len()),
             Symbols::Chars(_) => false,
         };
+        // What an unused piece is taken apart into depends on the whole text.
+        let plain = plain && unused.is_none();
         let exact = plain && (all_bytes || !parts.bytes) && parts.strategy == Strategy::Merges;
         let cuts = (exact && (made || !parts.whole_word)).then(|| Cuts::new(&vocab));
         Ok(Self {
             cuts,
             scored,
             user_defined,
+            unused,
             vocab,
             symbols,
             pairs,
@@ -211,17 +213,33 @@ impl Bpe {
         sink: &mut S,
         observer: &mut O,
     ) -> Result<()> {
+        if let Some(unused) = &self.unused
+            && way.strategy.unwrap_or(self.strategy) == Strategy::Merges
+        {
+            return self.word_with_unused(unused, word, way, merger, sink, observer);
+        }
         let Some(user) = &self.user_defined else {
             return self.plain_word(word, way, merger, sink, observer);
         };
         let mut from = 0;
-        for found in user.finder.find_iter(word) {
-            let between = &word[from..found.start()];
+        for (number, start, end) in user.find(word) {
+            let between = &word[from..start];
             self.plain_word(between, way, merger, &mut Shifted { sink, by: from }, observer)?;
-            sink.piece(user.ids[found.pattern().as_usize()], found.start(), found.end());
-            from = found.end();
+            user.id(number).into_iter().for_each(|id| sink.piece(id, start, end));
+            from = end;
         }
         self.plain_word(&word[from..], way, merger, &mut Shifted { sink, by: from }, observer)
+    }
+
+    /// A part of a word that nothing covers.
+    pub(super) fn uncovered<S: Sink>(
+        &self,
+        word: &str,
+        (start, end): (usize, usize),
+        way: &Way,
+        sink: &mut S,
+    ) -> Result<()> {
+        Pieces::new(self, word, way, sink).push(UNKNOWN, start, end)
     }
 
     fn plain_word<S: Sink, O: WordObserver>(
@@ -246,8 +264,10 @@ impl Bpe {
         let strategy = way.strategy.unwrap_or(self.strategy);
         if strategy != Strategy::Merges {
             let bytes = matches!(self.symbols, Symbols::Bytes { .. });
-            let greedy =
-                self.greedy.get_or_init(|| Greedy::new(&self.vocab, &self.word_marker, bytes));
+            let greedy = self.greedy.get_or_init(|| match &self.unused {
+                None => Greedy::new(&self.vocab, &self.word_marker, bytes),
+                Some(unused) => Greedy::new(&unused.others(&self.vocab), &self.word_marker, bytes),
+            });
             let shift = match &self.word_marker {
                 Marker::Prefix { text } => text.len(),
                 _ => 0,
@@ -288,6 +308,57 @@ impl Bpe {
             let last = starts.next().map_or(symbols.len(), |&next| next as usize) - 1;
             let id = if self.is_piece(id) { id } else { UNKNOWN };
             result = pieces.push(id, symbols[start as usize].start, symbols[last].end);
+            if result.is_err() {
+                break;
+            }
+        }
+        merger.symbols = symbols;
+        result
+    }
+
+    /// A word of a model with unused pieces: user-defined ones stand among its symbols, where nothing
+    /// merges with them.
+    fn word_with_unused<S: Sink, O: WordObserver>(
+        &self,
+        unused: &Unused,
+        word: &str,
+        way: &mut Way,
+        merger: &mut Merger,
+        sink: &mut S,
+        observer: &mut O,
+    ) -> Result<()> {
+        let mut symbols: Vec<Symbol> = std::mem::take(&mut merger.symbols);
+        symbols.clear();
+        let between = |from: usize, to: usize, symbols: &mut Vec<Symbol>| {
+            self.symbols.for_each(&word[from..to], |Symbol { id, start, end }| {
+                symbols.push(Symbol { id, start: from + start, end: from + end });
+            });
+        };
+        let mut from = 0;
+        if let Some(user) = &self.user_defined {
+            for (number, start, end) in user.find(word) {
+                between(from, start, &mut symbols);
+                symbols.push(Symbol { id: unused.frozen(number), start, end });
+                from = end;
+            }
+        }
+        between(from, word.len(), &mut symbols);
+        merger.clear();
+        symbols.iter().for_each(|symbol| merger.push(symbol.id));
+        let mut watcher = unused.watch(&self.pairs, &merger.ids, observer);
+        self.merge_word(way, merger, &mut watcher);
+        let splits = watcher.splits();
+        let mut pieces = Pieces::new(self, word, way, sink);
+        let mut starts = merger.starts.iter().skip(1);
+        let mut result = Ok(());
+        for (&id, &start) in merger.ids.iter().zip(&merger.starts) {
+            let last = starts.next().map_or(symbols.len(), |&next| next as usize) - 1;
+            let (start, end) = (symbols[start as usize].start, symbols[last].end);
+            result = unused.apart(&self.vocab, &splits, id, start, end, |id, start, end| {
+                let user = self.user_defined.as_ref().and_then(|user| user.id(unused.thawed(id)?));
+                let id = if self.is_piece(id) { id } else { user.unwrap_or(UNKNOWN) };
+                pieces.push(id, start, end)
+            });
             if result.is_err() {
                 break;
             }
@@ -456,7 +527,7 @@ impl<'a, S: Sink> Pieces<'a, S> {
     }
 }
 
-fn symbols(parts: &BpeParts, vocab: &Vocab) -> Symbols {
+fn symbols(parts: &BpeParts, vocab: &Vocab, hidden: &Hidden) -> Symbols {
     if parts.bytes && parts.merges.is_none() && parts.scores.is_none() {
         return Symbols::bytes(byte_ids(vocab));
     }
@@ -476,7 +547,8 @@ fn symbols(parts: &BpeParts, vocab: &Vocab) -> Symbols {
         let bare = pieces().filter_map(|piece| piece.strip_suffix(end.as_bytes()));
         characters.extend(bare.filter_map(|piece| symbol_character(piece, &marker)));
     }
-    let id_of = |text: &str| vocab.id(text.as_bytes());
+    characters.extend(hidden.characters());
+    let id_of = |text: &str| vocab.id(text.as_bytes()).or_else(|| hidden.id(text.as_bytes()));
     Symbols::chars_with_end(marker, end, characters.into_iter(), id_of)
 }
 
@@ -578,58 +650,4 @@ fn is_symbol(piece: &[u8], parts: &BpeParts) -> bool {
         .into_iter()
         .flatten()
         .any(|piece| symbol_character(piece, &parts.marker).is_some())
-}
-
-/// All pairs of pieces whose joined text is a piece; equal scores are equal ranks.
-fn scored(vocab: &Vocab, scores: &[f32]) -> Result<PairTable> {
-    if scores.len() != vocab.len() {
-        return Err(Error::Config {
-            option: "scores",
-            found: format!("a list of {}", scores.len()),
-            expected: format!("as many as pieces ({})", vocab.len()),
-        });
-    }
-    let mut order: Vec<u32> = (0..vocab.len() as u32).collect();
-    order.sort_by(|&one, &other| scores[other as usize].total_cmp(&scores[one as usize]));
-    let mut merges = Vec::new();
-    let mut rank = 0;
-    for (place, &id) in order.iter().enumerate() {
-        if place > 0 && scores[order[place - 1] as usize].total_cmp(&scores[id as usize]).is_ne() {
-            rank += 1;
-        }
-        let piece = vocab.piece(id).unwrap_or_default();
-        for at in (1..piece.len()).filter(|&at| piece[at] & 0xC0 != 0x80) {
-            if let (Some(left), Some(right)) = (vocab.id(&piece[..at]), vocab.id(&piece[at..])) {
-                merges.push((left, right, rank, id));
-            }
-        }
-    }
-    let mut pairs = PairTable::with_capacity(merges.len());
-    for (left, right, rank, id) in merges {
-        pairs.insert(left, right, rank, id);
-    }
-    Ok(pairs)
-}
-
-fn user_defined(vocab: &Vocab, ids: &[u32]) -> Result<Option<UserDefined>> {
-    if ids.is_empty() {
-        return Ok(None);
-    }
-    let pieces: Vec<&[u8]> = ids.iter().filter_map(|&id| vocab.piece(id)).collect();
-    let finder = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(&pieces);
-    match finder {
-        Ok(finder) if pieces.len() == ids.len() => {
-            Ok(Some(UserDefined { finder, ids: ids.to_vec() }))
-        }
-        Ok(_) => Err(Error::Config {
-            option: "user_defined",
-            found: "an id without a piece".into(),
-            expected: "ids of pieces that text can become".into(),
-        }),
-        Err(_) => Err(Error::TooLarge {
-            what: "the finder of user-defined pieces",
-            size: ids.len() as u64,
-            limit: i32::MAX as u64,
-        }),
-    }
 }

@@ -68,6 +68,34 @@ impl Sink for Aligned {
     }
 }
 
+/// A text of which it is known whether all of the source is in it.
+#[derive(Debug, Default)]
+pub(super) struct Complete {
+    pub(super) text: String,
+    /// Something of the source became nothing.
+    pub(super) dropped: bool,
+    /// Up to where the source has been read.
+    pub(super) at: usize,
+}
+
+impl Sink for Complete {
+    fn len(&self) -> usize {
+        self.text.len()
+    }
+
+    fn copy(&mut self, text: &str, start: usize) {
+        self.dropped |= start > self.at;
+        self.at = start + text.len();
+        self.text.push_str(text);
+    }
+
+    fn write(&mut self, text: &str, start: usize, end: usize) {
+        self.dropped |= start > self.at || (text.is_empty() && start < end);
+        self.at = self.at.max(end);
+        self.text.push_str(text);
+    }
+}
+
 /// A sink for what is written of a part of a text: places in the part become places in the text.
 pub(crate) struct Shifted<'a, S> {
     pub(crate) out: &'a mut S,
@@ -126,6 +154,11 @@ impl Origins {
         let start = spans.get(from).map_or(self.len, |span| span.0);
         let end = if from < to { spans[to - 1].1 } else { start };
         (start, end)
+    }
+
+    /// Every one of `bytes` bytes stands for all of the original.
+    pub(crate) fn all(self, bytes: usize) -> Self {
+        Self { len: self.len, spans: Some(vec![(0, self.len); bytes]) }
     }
 
     /// The origins of the bytes `from..to` alone. Those of a text that is its own origin are counted from

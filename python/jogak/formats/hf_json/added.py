@@ -86,7 +86,7 @@ def read(
     for text, options in sorted(flags.items(), key=lambda item: ids[item[0]]):
         in_model = text in vocabulary and can_make(text)
         if text not in special or in_model or any(options):
-            tokens.append(AddedToken(text, *options, in_model=in_model))
+            tokens.append(AddedToken.checked(text, options, in_model))
     return Added(ids, {text: id_ for text, id_ in ids.items() if text in special}, tuple(tokens))
 
 

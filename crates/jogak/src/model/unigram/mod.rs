@@ -112,6 +112,9 @@ struct HfRules {
     unknown: Option<memmem::Finder<'static>>,
     bytes: bool,
     always: bool,
+    /// Nothing stands for an unknown character, which is an error as soon as it is the best way to come
+    /// to a place, even where the best way to cut the word passes that place over.
+    strict: bool,
 }
 
 /// Where no piece lies across: before `▁`, as far as the vocabulary allows.
@@ -216,6 +219,7 @@ impl Unigram {
                 .map(|piece| memmem::Finder::new(piece).into_owned()),
             bytes: bytes.is_some_and(|ids| ids.iter().any(|&id| text_of(id).is_some())),
             always: bytes.is_some_and(|ids| ids.contains(&UNKNOWN)),
+            strict: parts.unknown.is_none(),
         });
         Ok(Self {
             hf: hf.map(Box::new),
@@ -240,11 +244,14 @@ impl Unigram {
     }
 
     /// Whether a text may have one of the pieces that stand for unknown characters, written out, so that
-    /// sums cannot be told from ids.
+    /// sums cannot be told from ids; or whether more is to be known of it than its ids.
     pub fn has_reserved(&self, text: &str) -> bool {
         self.hf.as_ref().is_some_and(|hf| {
             let has = |finder: &memmem::Finder<'_>| finder.find(text.as_bytes()).is_some();
-            hf.always || hf.unknown.as_ref().is_some_and(has) || (hf.bytes && text.contains("<0x"))
+            hf.always
+                || hf.strict
+                || hf.unknown.as_ref().is_some_and(has)
+                || (hf.bytes && text.contains("<0x"))
         })
     }
 
@@ -299,9 +306,15 @@ impl Unigram {
         let mut pieces = Pieces::new(self, word, keep_uncovered, sink);
         let mut running = Running::default();
         let mut result = Ok(());
+        let strict = !keep_uncovered && self.hf.as_ref().is_some_and(|hf| hf.strict);
         self.for_each_part(word, |start, end| {
             if result.is_ok() {
-                result = self.part(&word[start..end], &mut running, viterbi, observer);
+                let part = &word[start..end];
+                result = if strict {
+                    self.covered_part(part, &mut running, viterbi, observer)
+                } else {
+                    self.part(part, &mut running, viterbi, observer)
+                };
                 for &(id, from, to) in viterbi.path() {
                     if result.is_ok() {
                         result = pieces.push(id, start + from, start + to);
@@ -337,6 +350,22 @@ impl Unigram {
             }
         }
         Ok(())
+    }
+
+    /// As [`Unigram::part`], where no place may be come to best by an unknown character.
+    fn covered_part<O: WordObserver>(
+        &self,
+        part: &str,
+        running: &mut Running,
+        viterbi: &mut Viterbi,
+        observer: &mut O,
+    ) -> Result<()> {
+        let mut watch = Uncovered { inner: observer, met: None };
+        self.part(part, running, viterbi, &mut watch)?;
+        match watch.met {
+            None => Ok(()),
+            Some((start, end)) => Err(Error::NotCovered { text: part[start..end].to_owned() }),
+        }
     }
 
     /// Calls `each` with the parts of a word that no piece connects. Each can be cut by itself, given
@@ -432,6 +461,23 @@ impl Cuts {
             }
         }
         cuts
+    }
+}
+
+/// Sees the first unknown character by which a place is come to best.
+struct Uncovered<'a, O> {
+    inner: &'a mut O,
+    met: Option<(usize, usize)>,
+}
+
+impl<O: WordObserver> WordObserver for Uncovered<'_, O> {
+    fn candidate(&mut self, start: usize, end: usize, id: u32, score: f64, sum: f64, best: bool) {
+        if id == UNKNOWN && best && self.met.is_none() {
+            self.met = Some((start, end));
+        }
+        if O::WATCHES {
+            self.inner.candidate(start, end, id, score, sum, best);
+        }
     }
 }
 
