@@ -22,7 +22,7 @@ import hashlib
 import os
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jogak import _core
 from jogak.errors import ConfigError, UnsupportedFeature
@@ -42,7 +42,9 @@ from jogak.spec import (
     SpecialPolicy,
     resolve_pretokenizer,
 )
-from jogak.training import Log
+
+if TYPE_CHECKING:
+    from jogak.training import Log
 
 __all__ = ["PUBLISHED", "rank_pieces", "read", "spec_of", "write"]
 
