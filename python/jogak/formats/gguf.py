@@ -25,6 +25,7 @@ import os
 import re
 import struct
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from jogak.errors import UnsupportedFeature
 from jogak.formats import bytelevel
@@ -63,7 +64,9 @@ from jogak.spec import (
     UnigramModel,
     WordPieceModel,
 )
-from jogak.training import Log
+
+if TYPE_CHECKING:
+    from jogak.training import Log
 
 __all__ = ["read"]
 

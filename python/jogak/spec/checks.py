@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from jogak.errors import ConfigError
+from jogak.spec.held import Pieces, PieceTable
 
 __all__ = [
     "at_least",
@@ -157,8 +158,10 @@ def unicode_texts(place: str, value: object) -> None:
             unicode_texts(f"{place}.{field.name}", getattr(value, field.name))
 
 
-def unique_pieces(pieces: Sequence[str | None]) -> set[str]:
+def unique_pieces(pieces: Pieces) -> Container[str]:
     """The texts of all pieces, of which none may stand twice."""
+    if isinstance(pieces, PieceTable):
+        return pieces
     texts = [piece for piece in pieces if piece is not None]
     known = set(texts)
     if not _is_unicode("".join(texts)):
@@ -171,7 +174,7 @@ def unique_pieces(pieces: Sequence[str | None]) -> set[str]:
     return known
 
 
-def check_ids(option: str, ids: Sequence[int], pieces: Sequence[str | None]) -> None:
+def check_ids(option: str, ids: Sequence[int], pieces: Pieces) -> None:
     """ConfigError unless these are ids of pieces, each once."""
     for id_ in ids:
         if type(id_) is not int or not 0 <= id_ < len(pieces) or pieces[id_] is None:
