@@ -176,7 +176,11 @@ impl PyIds {
     /// The added tokens of a section that [`read_sections`] found: text -> id of all of them, and of the
     /// special ones; then those that may have rules, by their ids: text, flags, whether the text is the
     /// model's. `size` is the first id for texts that are not. None for a section that is left to others.
-    fn added<'py>(&self, section: &Bound<'py, PyBytes>, size: u32) -> PyResult<Option<AddedOf<'py>>> {
+    fn added<'py>(
+        &self,
+        section: &Bound<'py, PyBytes>,
+        size: u32,
+    ) -> PyResult<Option<AddedOf<'py>>> {
         let py = section.py();
         let text = std::str::from_utf8(section.as_bytes()).ok();
         let Some(entries) = text.and_then(json::added) else { return Ok(None) };
@@ -212,16 +216,21 @@ impl PyIds {
             }
         }
         tokens.sort_unstable_by_key(|token| token.0);
-        let rules = tokens.iter().filter(|(_, _, special, flags, known)| {
-            !special || *known || flags.contains(&true)
-        });
+        let rules = tokens
+            .iter()
+            .filter(|(_, _, special, flags, known)| !special || *known || flags.contains(&true));
         let rules: Vec<_> =
             rules.map(|&(_, text, _, flags, known)| (text.to_owned(), flags, known)).collect();
         Ok(Some((ids, special, rules)))
     }
 
     /// The merges of a section that [`read_sections`] found; None for one that is left to others.
-    fn merges(&self, py: Python<'_>, section: &Bound<'_, PyBytes>, prefix: usize) -> Option<PyMerges> {
+    fn merges(
+        &self,
+        py: Python<'_>,
+        section: &Bound<'_, PyBytes>,
+        prefix: usize,
+    ) -> Option<PyMerges> {
         let text = std::str::from_utf8(section.as_bytes()).ok()?;
         let merges = py.detach(|| json::merges(text, &self.texts.vocab, prefix))?;
         Some(PyMerges { merges: Arc::new(merges) })
