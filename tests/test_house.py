@@ -99,7 +99,8 @@ RUST_ARROWS: dict[str, set[str]] = {
     "symbols": {"error", "vocab"},
     # Metaspace is a pre-tokenizer that also rewrites; and expressions have one engine.
     "normalize": {"error", "pretokenize"},
-    "pretokenize": {"error"},
+    "scan": set(),
+    "pretokenize": {"error", "scan"},
     "count": {"error", "pretokenize"},
     # Tokens are looked for in normalized text too.
     "added": {"error", "normalize"},
@@ -288,6 +289,12 @@ def test_a_rust_room_uses_only_what_it_may(room: str, files: list[Path]) -> None
     for path in files:
         forbidden = used_rooms(path.read_text(encoding="utf-8")) - RUST_ARROWS[room] - {room}
         assert not forbidden, f"{path.relative_to(RUST)} may not use {sorted(forbidden)}"
+
+
+def test_unsafe_code_lives_in_one_room() -> None:
+    allowed = [path for path in RUST.parent.parent.rglob("*.rs") if "unsafe_code" in path.read_text()]
+    assert [path.relative_to(RUST).as_posix() for path in allowed] == ["scan/avx2.rs"]
+    assert 'unsafe_code = "deny"' in (ROOT / "Cargo.toml").read_text()
 
 
 def test_rust_imports_are_seen_in_all_their_spellings() -> None:

@@ -90,7 +90,12 @@ def read(path: PathLike) -> Spec:
     file = Section(name, entries)
     model = file.get("model", "text")
     if model is None or model in ("no_vocab", "none"):
-        raise fault(name, PREFIX + "model", "the file has no tokenizer (tokenizer.ggml.model)")
+        raise fault(
+            name,
+            PREFIX + "model",
+            "the file has no tokenizer (tokenizer.ggml.model); expected one of "
+            f"{', '.join(_KINDS)}: load the file of the model that has it",
+        )
     if model not in _KINDS:
         raise file.refused(f"a tokenizer of kind {model!r}; this version reads {', '.join(_KINDS)}")
     tokens(file)

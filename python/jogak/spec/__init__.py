@@ -18,7 +18,7 @@ from typing import TypeAlias, get_args
 from jogak.errors import ConfigError
 from jogak.spec.added import AddedToken, SpecialPolicy
 from jogak.spec.bpe import BPE, BPEModel, Strategy, Ties
-from jogak.spec.checks import one_of
+from jogak.spec.checks import one_of, unicode_texts
 from jogak.spec.codes import CodesModel
 from jogak.spec.decoders import (
     DecodeByteFallback,
@@ -194,6 +194,11 @@ class Spec:
 
     def __post_init__(self) -> None:
         one_of("special_policy", self.special_policy, get_args(SpecialPolicy))
+        # The model has looked at its pieces.
+        unicode_texts("model.marker", self.model.marker)
+        for option in ("pretokenizer", "special_tokens", "normalizer", "added_tokens", "decoder"):
+            unicode_texts(option, getattr(self, option))
+        unicode_texts("padding", self.padding)
         pieces = self.model.table
         size = len(pieces)
         for text, id_ in self.special_tokens.items():

@@ -1,9 +1,8 @@
 //! Training BPE: words and a config in, pieces and merges out.
 
 use std::ops::ControlFlow;
-use std::sync::Arc;
 
-use jogak::count::{Inventory, Order};
+use jogak::count::Order;
 
 use jogak::symbols::draw;
 use jogak::train::{BpeConfig, BpeTrained, Corpus, Merge, PieceRules, Ties, TrainObserver, View};
@@ -46,18 +45,15 @@ pub(crate) fn train_bpe<'py>(
     let counts = if consume { counts.get().take() } else { counts.get().share() };
     let trained = py
         .detach(move || {
-            let order = match config.ties {
-                Ties::FirstSeen => Order::FirstSeen,
-                _ => Order::Canonical,
-            };
-            let corpus = match Arc::try_unwrap(counts) {
-                Ok(counts) => {
-                    corpus(&counts.into_inventory(order, threads), threads, &config, watching)
+            // Traces show words in order, and first sight is an order.
+            let corpus = match config.ties {
+                Ties::FirstSeen => in_order(&counts, Order::FirstSeen, threads, &config, watching),
+                _ if watching.trace.is_full() => {
+                    Corpus::of_counts(&counts, threads, &config, watching)
                 }
-                Err(counts) => {
-                    corpus(&counts.inventory(order, threads), threads, &config, watching)
-                }
+                _ => in_order(&counts, Order::Canonical, threads, &config, watching),
             }?;
+            drop(counts);
             corpus.train(&config, watching)
         })
         .map_err(to_py)?;
@@ -65,12 +61,14 @@ pub(crate) fn train_bpe<'py>(
     result(py, &trained, bytes, watcher.trace.records)
 }
 
-fn corpus(
-    words: &Inventory<'_>,
+fn in_order(
+    counts: &jogak::count::Counts,
+    order: Order,
     threads: usize,
     config: &BpeConfig,
     watcher: &mut Watcher,
 ) -> jogak::Result<Corpus> {
+    let words = counts.inventory(order, threads);
     // Counts hold nothing but text, so no word is lost here.
     let text = |(word, count)| Some((std::str::from_utf8(word).ok()?, count));
     let parts: Vec<_> =

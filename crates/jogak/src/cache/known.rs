@@ -105,8 +105,7 @@ mod tests {
     #[test]
     fn remembers_words_of_all_lengths_and_ids_of_all_sizes() {
         let word = |n: usize| format!("{n}{}", "x\0".repeat(n % 40)).into_bytes();
-        let ids =
-            |n: usize| (0..n as u32 % 7).map(|id| id << (n % 30)).collect::<Vec<u32>>();
+        let ids = |n: usize| (0..n as u32 % 7).map(|id| id << (n % 30)).collect::<Vec<u32>>();
         let mut table = KnownWords::new((0..500).map(|n| word(n).len()), 1 << 24);
         for n in 0..5000 {
             assert!(!table.get(&word(n), 0, word(n).len(), &mut Vec::new()));

@@ -124,7 +124,7 @@ impl Cuts {
     fn entered(&self, left: u32, right: u32, kinds: u8) -> bool {
         let sides = |kind: u8| {
             let left = if kind < 2 { left } else { Side::Byte(last_byte(left)).key() };
-            let right = if kind % 2 == 0 { right } else { Side::Byte(first_byte(right)).key() };
+            let right = if kind & 1 == 0 { right } else { Side::Byte(first_byte(right)).key() };
             bit(left, right)
         };
         let entry = |place: usize| self.entries[place / 64] >> (place % 64) & 1 == 1;
@@ -180,9 +180,7 @@ fn character(text: &[u8], at: usize) -> (u32, usize) {
     let low = |byte: u8| u32::from(byte & 0x3F);
     match text[at..] {
         [a @ 0..0x80, ..] => (u32::from(a), at + 1),
-        [a @ 0xE0..0xF0, b, c, ..] => {
-            (u32::from(a & 0x0F) << 12 | low(b) << 6 | low(c), at + 3)
-        }
+        [a @ 0xE0..0xF0, b, c, ..] => (u32::from(a & 0x0F) << 12 | low(b) << 6 | low(c), at + 3),
         [a @ 0xC0..0xE0, b, ..] => (u32::from(a & 0x1F) << 6 | low(b), at + 2),
         [a, b, c, d, ..] => {
             (u32::from(a & 0x07) << 18 | low(b) << 12 | low(c) << 6 | low(d), at + 4)

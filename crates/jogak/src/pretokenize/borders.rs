@@ -303,17 +303,24 @@ mod tests {
             let without = round % 3 > 0;
             let kinds: Vec<&str> = kinds
                 .into_iter()
-                .filter(|kind| !without || !kind.chars().any(|c| matches!(c, '\u{300}'..='\u{302}' | '\u{FE0F}' | '\u{94D}')))
+                .filter(|kind| {
+                    !without
+                        || !kind
+                            .chars()
+                            .any(|c| matches!(c, '\u{300}'..='\u{302}' | '\u{FE0F}' | '\u{94D}'))
+                })
                 .collect();
             if kinds.is_empty() {
                 continue;
             }
             let len = if round % 40 == 0 { 600 } else { 40 };
-            let text: String = (0..len).map(|_| {
-                let kind = kinds[below(kinds.len())];
-                let times = if below(40) == 0 { 1 + below(90) } else { 1 };
-                kind.repeat(times)
-            }).collect();
+            let text: String = (0..len)
+                .map(|_| {
+                    let kind = kinds[below(kinds.len())];
+                    let times = if below(40) == 0 { 1 + below(90) } else { 1 };
+                    kind.repeat(times)
+                })
+                .collect();
             check_all(&text);
         }
     }
@@ -343,8 +350,13 @@ mod tests {
 
     #[test]
     fn long_runs() {
-        for unit in [" ", "\n", "a", "A", "1", "!", "'", "'s", "\u{300}", "가", "가A", "\n ", " \n", "\u{3000}", "é", "À", "\u{663}", "\n/"] {
-            for (before, behind) in [("", ""), ("x", "\n"), ("!", "x"), ("\n", "\n"), ("가A", "가"), ("1", "!")] {
+        for unit in [
+            " ", "\n", "a", "A", "1", "!", "'", "'s", "\u{300}", "가", "가A", "\n ", " \n",
+            "\u{3000}", "é", "À", "\u{663}", "\n/",
+        ] {
+            for (before, behind) in
+                [("", ""), ("x", "\n"), ("!", "x"), ("\n", "\n"), ("가A", "가"), ("1", "!")]
+            {
                 for count in [1, 5, 63, 64, 65, 200, 700] {
                     check_all(&format!("{before}{}{behind}", unit.repeat(count)));
                 }

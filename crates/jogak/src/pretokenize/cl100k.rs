@@ -178,8 +178,7 @@ impl<const DIGITS: usize> Cut<DIGITS> {
         let free = blank & !swallowed;
         let line_end = free & now.line_end;
         let soft = free & !line_end;
-        let doubts =
-            self.behind_line_ends.judge(soft, soft & self.hard.next(line_end), line_end);
+        let doubts = self.behind_line_ends.judge(soft, soft & self.hard.next(line_end), line_end);
         let last = soft & now.first & !now.before(blank, next.blank);
         let symbols = other & !behind_other & !self.spaces.next(now.space);
         let single = symbols & now.before(letter, next.letter());

@@ -93,7 +93,7 @@ impl<const DIGITS: usize, const CONTRACTIONS: bool> Rule for Masks<DIGITS, CONTR
                         break;
                     }
                     let (within, behind) = (to - start, u128::from(place) << (to - start));
-                    let letters = (1u128 << within) - 1 << place.trailing_zeros();
+                    let letters = ((1u128 << within) - 1) << place.trailing_zeros();
                     bits = bits & !(letters as u64) | behind as u64;
                     self.in_contraction = (letters >> 64) as u64;
                     self.behind_contraction = (behind >> 64) as u64;

@@ -63,9 +63,13 @@ impl Arena {
 
     /// The words up to here, from where the last run ended, occur `count` times.
     fn end_run(&mut self, count: u64) -> Result<()> {
-        let end = u32::try_from(self.slots.len()).map_err(|_| Error::TooLarge {
+        self.end_run_at(self.slots.len(), count)
+    }
+
+    fn end_run_at(&mut self, end: usize, count: u64) -> Result<()> {
+        let end = u32::try_from(end).map_err(|_| Error::TooLarge {
             what: "the table of word symbols",
-            size: self.slots.len() as u64,
+            size: end as u64,
             limit: u64::from(u32::MAX),
         })?;
         match self.runs.last_mut() {
@@ -73,6 +77,28 @@ impl Arena {
             _ => self.runs.push((end, count)),
         }
         Ok(())
+    }
+
+    /// Makes known that the next `slots` slots will hold words that occur `count` times; see
+    /// [`Arena::rooms`].
+    pub(super) fn reserve(&mut self, slots: usize, count: u64) -> Result<()> {
+        let start = self.runs.last().map_or(1, |&(end, _)| end as usize);
+        self.end_run_at(start + slots, count)
+    }
+
+    /// The slots that were reserved, in pieces of these sizes, to be written.
+    pub(super) fn rooms(&mut self, sizes: &[usize]) -> Vec<&mut [u32]> {
+        // Taken zeroed from the system, and so not touched before they are written.
+        self.slots = vec![0; sizes.iter().sum::<usize>() + 1];
+        self.slots[0] = BORDER;
+        let mut rest = &mut self.slots[1..];
+        let mut rooms = Vec::with_capacity(sizes.len());
+        for &size in sizes {
+            let (room, behind) = rest.split_at_mut(size);
+            rooms.push(room);
+            rest = behind;
+        }
+        rooms
     }
 
     /// Appends the words of another arena.

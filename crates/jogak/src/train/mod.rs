@@ -7,6 +7,7 @@ pub mod alphabet;
 mod arena;
 pub mod bpe;
 mod corpus;
+mod gather;
 mod learner;
 mod neighbours;
 mod pairs;
