@@ -25,10 +25,20 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from pathlib import Path
 
+import plot
+import texts
 from works import WORKS, Engine, Work
 
 HERE = Path(__file__).resolve().parent
 DATA = Path(os.environ.get("JOGAK_DATA", HERE.parent.parent / "shared" / "data"))
+#: What the answer of a work has so and so many of.
+COUNTED = {
+    "train": "pieces",
+    "count": "words",
+    "encode": "tokens",
+    "decode": "bytes",
+    "load": "tokens",
+}
 MINUTES = 15  # an engine that takes longer than this for one measurement is stopped
 
 
@@ -60,9 +70,12 @@ class Series:
 
     def command(self) -> tuple[list[str], dict[str, str]]:
         """Arguments of the engine's program, and what its environment has more."""
+        if self.work.kind == "count":
+            return [str(self.corpus), *self.engine.arguments], {}
         if self.model is None:
             return [str(self.corpus), str(self.work.size), *self.engine.arguments], {}
         return [
+            self.work.kind,
             str(self.model),
             str(self.corpus),
             str(self.work.chars),
@@ -125,13 +138,14 @@ def judge(table: Sequence[Series]) -> bool:
 def verdict(series: Series, reference: Series) -> str:
     """What the answers of one engine are; in bold when something is wrong."""
     engine = series.engine
-    count = "pieces" if series.work.kind == "train" else "tokens"
-    answers = [(fact[count], fact["digest"]) for fact in series.facts]
-    expected = [(fact[count], fact["digest"]) for fact in reference.facts[:1]]
+    count = COUNTED[series.work.kind]
+    key = "pieces" if series.model is None else "tokens"
+    answers = [(fact[key], fact["digest"]) for fact in series.facts]
+    expected = [(fact[key], fact["digest"]) for fact in reference.facts[:1]]
     file = f" ({Path(engine.model).name})" if engine.model else ""
     if len(set(answers)) > 1:
         return "**changes from run to run**"
-    if series.model and max(series.numbers("threads")) > 1.2:
+    if series.model and max(series.numbers("threads")) > engine.threads + 0.2:
         return "**more than one thread**"
     if not engine.exact and (answers[:1] != expected or not reference.engine.exact):
         return f"{answers[0][0]:,} {count}: {engine.note}"
@@ -180,13 +194,8 @@ def spread(values: Sequence[float], digits: int) -> str:
 
 
 def rows(series: Series) -> Iterator[list[str]]:
-    """The lines of the table that one series makes: one for training, two for encoding."""
-    label = series.work.label
-    works = (
-        {f"train {label}, {series.work.size / 1000:g}k": "seconds"}
-        if series.work.kind == "train"
-        else {f"encode {label}, first pass": "first", f"encode {label}, warm": "warm"}
-    )
+    """The lines of the table that one series makes: two where texts are seen more than once."""
+    works = timed(series)
     engine = f"{series.engine.name} {series.engine.version}".strip()
     if not series.facts or series.failure:
         for work in works:
@@ -195,9 +204,24 @@ def rows(series: Series) -> Iterator[list[str]]:
     peak = f"{statistics.median(series.numbers('peak_mib')):.0f}"
     megabytes = size_mb(series.corpus, series.work.chars if series.model else None)
     for work, key in works.items():
-        seconds = series.numbers(key)
-        rate = spread([megabytes / second for second in seconds], 1)
+        seconds = series.numbers("first" if key == "opening" else key)
+        rate = "" if key == "opening" else spread([megabytes / second for second in seconds], 1)
         yield [work, series.corpus.stem, engine, spread(seconds, 3), rate, peak, series.verdict]
+
+
+def timed(series: Series) -> dict[str, str]:
+    """What was timed, as it is told, and which fact it is."""
+    work, label = series.work, series.work.label
+    if work.kind == "train":
+        return {f"train {label}, {work.size / 1000:g}k": "seconds"}
+    if work.kind == "count":
+        return {f"count {label}": "seconds"}
+    if work.kind == "load":
+        return {f"load {label}": "opening"}
+    first = {f"{work.kind} {label}, first pass": "first"}
+    if all(engine.passes == 1 for engine in work.engines):
+        return first
+    return first | {f"{work.kind} {label}, warm": "warm"}
 
 
 def size_mb(path: Path, chars: int | None) -> float:
@@ -213,22 +237,36 @@ def markdown(table: Sequence[Series]) -> str:
     head = ["work", "corpus", "engine", "seconds: median (min–max)", "MB/s", "peak MiB", "answer"]
     body = [row for series in table for row in rows(series)]
     lines = ["| " + " | ".join(row) + " |" for row in [head, ["---"] * len(head), *body]]
-    texts = ", ".join(
+    lengths = ", ".join(
         f"{work.label} {work.chars / 1e6:g}"
         for work in dict.fromkeys(series.work for series in table if series.model)
     )
     legend = [
         "Training: from a file on all cores, a document per line; answer = what was learned, in order.",
-        "Encoding: the beginning of a corpus in documents of about 4 kB, one thread; answer = all ids.",
-        f"Millions of characters that are encoded: {texts or 'none'}.",
+        "Encoding, decoding: the beginning of a corpus in documents of about 4 kB, on one thread if",
+        "nothing else is said; answer = all ids, all texts. Loading: from a path to what can encode.",
+        f"Millions of characters: {lengths or 'none'}.",
         "Peak = resident memory of the whole process. 1 MB = 10^6 bytes of UTF-8.",
     ]
     return "\n".join(["## Benchmark", "", *machine(), "", *lines, "", *legend])
 
 
+def bars(table: Sequence[Series]) -> Iterator[plot.Bar]:
+    """What the plot shows: the median of everything that was timed and is no wrong answer."""
+    for series in table:
+        if not series.facts or series.failure or series.verdict.startswith("**"):
+            continue
+        for label, key in timed(series).items():
+            seconds = statistics.median(series.numbers("first" if key == "opening" else key))
+            megabytes = size_mb(series.corpus, series.work.chars if series.model else None)
+            rate = 1 / seconds if key == "opening" else megabytes / seconds
+            unit = "times a second" if key == "opening" else "MB/s"
+            yield plot.Bar(label, series.corpus.stem, series.engine.name, rate, unit)
+
+
 def write_csv(table: Sequence[Series], path: Path) -> None:
     """Every single measurement, for whoever wants to count differently."""
-    times = ["seconds", "first", "warm", "load"]
+    times = ["seconds", "first", "warm"]
     keys = [*times, "threads", "idle_mib", "peak_mib", "pieces", "tokens", "digest"]
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", encoding="utf-8", newline="") as file:
@@ -261,8 +299,11 @@ def plan(works: Sequence[Work], options: argparse.Namespace) -> list[Series]:
     """What is to be measured, in the order in which it is told."""
     table = []
     for work in works:
-        named = options.train_on if work.kind == "train" else options.encode_on
-        for corpus in named or [DATA / "corpora" / f"{name}.txt" for name in work.corpora]:
+        named = options.encode_on if work.model else options.train_on
+        made = (
+            texts.corpus(name, DATA / "corpora", options.out / "texts") for name in work.corpora
+        )
+        for corpus in named or made:
             for engine in work.engines:
                 needed = engine.exact and engine is work.reference(engine)
                 if options.engines and not needed and engine.distribution not in options.engines:
@@ -308,6 +349,7 @@ def main() -> int:
     answer = markdown(table)
     write_csv(table, options.out / "results.csv")
     (options.out / "results.md").write_text(answer + "\n", encoding="utf-8")
+    plot.draw(bars(table), list(machine()), options.out / "results.svg")
     print(answer)
     if not right:
         print("\nAn engine failed or gave a wrong answer: see the table.", file=sys.stderr)

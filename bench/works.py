@@ -4,15 +4,18 @@ This is the one list; `bench/run.py` measures what stands here. An engine is a t
 `bench/engines/` in a fresh process:
 
     train_*.py   CORPUS SIZE [ARGUMENT...]
-    encode_*.py  MODEL CORPUS CHARS PASSES [OPTION=VALUE...]
+    count_*.py   CORPUS [ARGUMENT...]
+    texts_*.py   encode|decode|load MODEL CORPUS CHARS PASSES [OPTION=VALUE...]
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from typing import Literal
+
+from texts import WORST
 
 
 @dataclass(frozen=True)
@@ -28,7 +31,8 @@ class Engine:
         arguments: what is added to the command line.
         note: why its answer may differ.
         model: a file to open instead of the work's, in the folder of models.
-        passes: how often an encoder sees the same text; the first is told by itself.
+        passes: how often it sees the same text; the first is told by itself.
+        threads: how many it is to use for texts.
         runs: measured no more often than this, for engines that take minutes.
     """
 
@@ -39,6 +43,7 @@ class Engine:
     note: str = ""
     model: str = ""
     passes: int = 4
+    threads: int = 1
     runs: int = 1_000
 
     @property
@@ -64,17 +69,18 @@ class Work:
 
     Args:
         name: what `--only` takes.
-        kind: trains on whole corpora, or encodes the first `chars` characters of them.
+        kind: trains on whole corpora or counts their words; encodes or decodes the first `chars`
+            characters of them; loads a file.
         label: as it is told in the table.
         engines: who does it, the reference first.
-        corpora: names of corpora.
+        corpora: names of texts, as `bench/texts.py` has them.
         size: how many pieces to learn.
-        model: the file to encode with, in the folder of models.
-        chars: how much text is encoded.
+        model: the file to open, in the folder of models.
+        chars: how much text goes through it.
     """
 
     name: str
-    kind: Literal["train", "encode"]
+    kind: Literal["train", "count", "encode", "decode", "load"]
     label: str
     engines: Sequence[Engine]
     corpora: tuple[str, ...]
@@ -119,104 +125,173 @@ WORDPIECE_TRAINERS = (
     Engine("jogak (likelihood)", "jogak", WORDPIECE, ("likelihood",), note="by likelihood"),
 )
 
-# --- who encodes
+COUNTERS = (
+    Engine("jogak (1 thread)", "jogak", "count_jogak.py", ("1", "cl100k"), note="its own words"),
+    Engine("jogak (2 threads)", "jogak", "count_jogak.py", ("2", "cl100k"), note="its own words"),
+)
+CURVE = tuple(engine for engine in BPE_TRAINERS if engine.name in {"tokenizers", "jogak"})
 
+# --- who encodes and decodes
+
+JOGAK = Engine("jogak", "jogak", "texts_jogak.py")
+TIKTOKEN = Engine("tiktoken", "tiktoken", "texts_tiktoken.py")
+GIGATOKEN = Engine("gigatoken", "gigatoken", "texts_gigatoken.py")
+SENTENCEPIECE = Engine("sentencepiece", "sentencepiece", "texts_sentencepiece.py", passes=2)
+
+
+def jogak(*options: str, threads: int = 1) -> Engine:
+    """jogak, with options of `jogak.load`."""
+    if threads == 1:
+        return Engine("jogak", "jogak", "texts_jogak.py", options)
+    name, options = f"jogak ({threads} threads)", (*options, f"threads={threads}")
+    return Engine(name, "jogak", "texts_jogak.py", options, threads=threads)
+
+
+def tokenizers(*options: str, model: str = "") -> Engine:
+    """Hugging Face's library, by the file of the work or another."""
+    return Engine("tokenizers", "tokenizers", "texts_tokenizers.py", options, "", model, passes=2)
+
+
+def tokie(model: str = "", note: str = "") -> Engine:
+    """tokie, which opens tokenizer.json alone."""
+    return Engine("tokie", "tokie", "texts_tokie.py", (), note, model)
+
+
+def blingfire(model: str) -> Engine:
+    """blingfire, with a model of its own."""
+    program = "texts_blingfire.py"
+    return Engine("blingfire", "blingfire", program, (f"model={model}",), note="rules of its own")
+
+
+CL100K = jogak("pretokenizer=cl100k")
 CL100K_ENCODERS = (
-    Engine("tiktoken", "tiktoken", "encode_tiktoken.py"),
-    Engine("tiktoken (batch)", "tiktoken", "encode_tiktoken.py", ("how=batch",)),
-    Engine("jogak", "jogak", "encode_jogak.py", ("pretokenizer=cl100k",)),
-    Engine("gigatoken", "gigatoken", "encode_gigatoken.py"),
-    Engine("tokenizers", "tokenizers", "encode_tokenizers.py", passes=2),
+    TIKTOKEN,
+    Engine("tiktoken (batch)", "tiktoken", "texts_tiktoken.py", ("how=batch",)),
+    CL100K,
+    GIGATOKEN,
+    tokenizers(),
 )
-SENTENCEPIECE_ENCODERS = (
-    Engine("sentencepiece", "sentencepiece", "encode_sentencepiece.py", passes=2),
-    Engine("jogak", "jogak", "encode_jogak.py"),
-)
+SENTENCEPIECE_ENCODERS = (SENTENCEPIECE, JOGAK)
 T5 = "t5-small/tokenizer.json"
-T5_ENCODERS = (
-    *SENTENCEPIECE_ENCODERS,
-    Engine("tokenizers", "tokenizers", "encode_tokenizers.py", model=T5, passes=2),
-    Engine("tokie", "tokie", "encode_tokie.py", model=T5),
-)
+T5_ENCODERS = (*SENTENCEPIECE_ENCODERS, tokenizers(model=T5), tokie(T5))
 MISTRAL = "mistral-v1/tokenizer.json"
 MISTRAL_ENCODERS = (
     *SENTENCEPIECE_ENCODERS,
-    Engine("gigatoken", "gigatoken", "encode_gigatoken.py"),
-    Engine("tokenizers", "tokenizers", "encode_tokenizers.py", model=MISTRAL, passes=2),
-    Engine("tokie", "tokie", "encode_tokie.py", model=MISTRAL),
+    GIGATOKEN,
+    tokenizers(model=MISTRAL),
+    tokie(MISTRAL),
 )
-CASED_ENCODERS = (
-    Engine("tokenizers", "tokenizers", "encode_tokenizers.py", ("lowercase=no",), passes=2),
-    Engine("jogak", "jogak", "encode_jogak.py"),
-)
+KORTOK_ENCODERS = (*SENTENCEPIECE_ENCODERS, GIGATOKEN)
+JSON_ENCODERS = (tokenizers(), JOGAK, tokie())
+XLNET = "xlnet-base-cased/tokenizer.json"
+XLNET_ENCODERS = (*SENTENCEPIECE_ENCODERS, tokie(XLNET, note="rules of tokenizer.json"))
+CASED = "bert-base-cased/tokenizer.json"
+CASED_ENCODERS = (tokenizers("lowercase=no"), JOGAK)
+CASED_JSON_ENCODERS = (tokenizers(), JOGAK, tokie(), blingfire("bert_base_cased_tok.bin"))
 UNCASED_ENCODERS = (
-    Engine("tokenizers", "tokenizers", "encode_tokenizers.py", ("lowercase=yes",), passes=2),
-    Engine("jogak", "jogak", "encode_jogak.py"),
+    tokenizers("lowercase=yes"),
+    JOGAK,
+    blingfire("bert_base_tok.bin"),
 )
 
 # --- what is done
 
 TWO = ("ko_nsmc", "en_docs")
 THREE = (*TWO, "zh_poetry")
+EVERY = ("en_docs", "code", "ko_nsmc", "zh_poetry", "cppdocs_ja", "cppdocs_ru", "mixed")
+LATIN = ("en_docs", "code", "cppdocs_ru", "mixed")
+HARD = tuple(f"worst-{kind}" for kind in WORST)
+RANKS = "cl100k_base/cl100k_base.tiktoken"
+WHISPER = "whisper/whisper-large-v3.tokenizer.json"
+
+
+def encoding(
+    name: str, label: str, engines: Sequence[Engine], corpora: tuple[str, ...], model: str
+) -> Work:
+    """A work that encodes."""
+    return Work(name, "encode", label, engines, corpora, model=model)
+
+
+def worst(label: str, engines: Sequence[Engine], model: str) -> Work:
+    """A work that encodes what is hard, once."""
+    once = tuple(replace(engine, passes=1) for engine in engines)
+    return Work("encode-worst", "encode", label, once, HARD, model=model)
+
+
 WORKS = (
-    Work("train-bpe", "train", "BPE", BPE_TRAINERS, TWO),
+    Work("train-bpe", "train", "BPE", BPE_TRAINERS, (*THREE, "code")),
     Work("train-spbpe", "train", "SentencePiece BPE", SENTENCEPIECE_BPE_TRAINERS, TWO),
-    Work("train-unigram", "train", "Unigram", UNIGRAM_TRAINERS, THREE),
+    Work("train-unigram", "train", "Unigram", UNIGRAM_TRAINERS, (*THREE, "cppdocs_ja")),
     Work("train-wordpiece", "train", "WordPiece", WORDPIECE_TRAINERS, TWO, size=30_000),
+    Work("count", "count", "words", COUNTERS, ("en_docs", "ko_nsmc")),
     Work(
-        "encode-bpe",
-        "encode",
-        "cl100k",
-        CL100K_ENCODERS,
-        ("en_docs", "code", "ko_nsmc", "zh_poetry"),
-        model="cl100k_base/cl100k_base.tiktoken",
+        "curve",
+        "train",
+        "BPE, parts of a corpus",
+        CURVE,
+        tuple(f"{name}{part}" for name in TWO for part in (":16", ":4", "")),
     ),
-    Work(
-        "encode-spbpe",
-        "encode",
-        "Mistral BPE",
-        MISTRAL_ENCODERS,
-        ("en_docs", "ko_nsmc", "zh_poetry"),
-        model="mistral-v1/tokenizer.model",
-    ),
-    Work(
+    encoding("encode-bpe", "cl100k", CL100K_ENCODERS, EVERY, RANKS),
+    encoding("encode-bpe", "GPT-2", JSON_ENCODERS, ("en_docs", "ko_nsmc"), "gpt2/tokenizer.json"),
+    encoding("encode-spbpe", "Mistral BPE", MISTRAL_ENCODERS, EVERY, "mistral-v1/tokenizer.model"),
+    encoding("encode-spbpe", "Kortok BPE", KORTOK_ENCODERS, TWO, "kortok-sp-32k/tok.model"),
+    encoding("encode-unigram", "T5 Unigram", T5_ENCODERS, LATIN, "nai-t5/spiece.model"),
+    encoding(
         "encode-unigram",
-        "encode",
-        "T5 Unigram",
-        T5_ENCODERS,
-        ("en_docs", "code"),
-        model="nai-t5/spiece.model",
+        "XLNet Unigram",
+        XLNET_ENCODERS,
+        ("en_docs",),
+        "xlnet-base-cased/spiece.model",
     ),
-    Work(
+    encoding(
         "encode-unigram",
-        "encode",
         "TTA Unigram",
         SENTENCEPIECE_ENCODERS,
         ("ko_nsmc",),
-        model="tta-ko-unigram/tokenizer.model",
+        "tta-ko-unigram/tokenizer.model",
     ),
-    Work(
-        "encode-wordpiece",
-        "encode",
-        "BERT uncased",
-        UNCASED_ENCODERS,
-        ("en_docs",),
-        model="bert-base-uncased/vocab.txt",
+    encoding(
+        "encode-wordpiece", "BERT uncased", UNCASED_ENCODERS, LATIN, "bert-base-uncased/vocab.txt"
     ),
-    Work(
-        "encode-wordpiece",
-        "encode",
-        "KoELECTRA",
-        CASED_ENCODERS,
-        ("ko_nsmc",),
-        model="koelectra-base/vocab.txt",
+    encoding("encode-wordpiece", "BERT cased", CASED_JSON_ENCODERS, ("en_docs", "ko_nsmc"), CASED),
+    encoding(
+        "encode-wordpiece", "KoELECTRA", CASED_ENCODERS, ("ko_nsmc",), "koelectra-base/vocab.txt"
     ),
-    Work(
+    encoding(
         "encode-wordpiece",
-        "encode",
         "BERT Chinese",
         CASED_ENCODERS,
-        ("zh_poetry", "cppdocs_zh-cn"),
-        model="bert-base-chinese/vocab.txt",
+        ("zh_poetry", "cppdocs_zh-cn", "cppdocs_ja"),
+        "bert-base-chinese/vocab.txt",
     ),
+    encoding(
+        "encode-threads",
+        "cl100k",
+        (TIKTOKEN, CL100K, jogak("pretokenizer=cl100k", threads=2)),
+        TWO,
+        RANKS,
+    ),
+    worst("cl100k", (TIKTOKEN, CL100K), RANKS),
+    worst("Mistral BPE", SENTENCEPIECE_ENCODERS, "mistral-v1/tokenizer.model"),
+    worst("T5 Unigram", SENTENCEPIECE_ENCODERS, "nai-t5/spiece.model"),
+    worst("BERT cased", (tokenizers(), JOGAK), CASED),
+    Work("decode", "decode", "cl100k", (TIKTOKEN, CL100K, tokenizers()), THREE, model=RANKS),
+    Work(
+        "decode",
+        "decode",
+        "Mistral BPE",
+        SENTENCEPIECE_ENCODERS,
+        TWO,
+        model="mistral-v1/tokenizer.model",
+    ),
+    Work(
+        "load",
+        "load",
+        "cl100k",
+        (TIKTOKEN, CL100K, GIGATOKEN),
+        ("en_docs",),
+        model=RANKS,
+        chars=10_000,
+    ),
+    Work("load", "load", "Whisper", JSON_ENCODERS, ("en_docs",), model=WHISPER, chars=10_000),
 )

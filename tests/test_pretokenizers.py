@@ -233,7 +233,7 @@ def plain_stages() -> st.SearchStrategy[list[Any]]:
     matches = st.sampled_from([*BEHAVIORS, "only"])
     metaspace = st.builds(
         jogak.Metaspace,
-        prepend=st.sampled_from(["first", "start", "always", "never"]),
+        prepend=st.sampled_from(["first", "given", "start", "always", "never"]),
         only_missing=st.booleans(),
         split=st.booleans(),
         escape=st.booleans(),
@@ -261,6 +261,23 @@ def plain_stages() -> st.SearchStrategy[list[Any]]:
 def test_any_sequence_equals_the_reference(text: str, stages: list[Any]) -> None:
     expected = reference.pretokenize_stages(text, [stage.to_dict() for stage in stages])
     assert jogak.pretokenize(text, stages) == expected
+
+
+@given(st.text("\x01 ", max_size=4), plain_stages(), st.booleans())
+def test_texts_of_which_nothing_is_left(text: str, stages: list[Any], collapses: bool) -> None:
+    """A mark stands for them where it is asked for, with all of the text if it goes before."""
+    normalizer: list[Any] = [jogak.Replace("\x01" if collapses else "\x01| ", "", regex=True)]
+    normalizer += [jogak.CollapseSpaces()] * collapses
+    text = text if collapses or "\x01" in text else ""
+    bare = text.strip(" ") != "" if collapses else text != ""
+    data = [stage.to_dict() for stage in stages]
+    expected = [word for word, _ in reference.pretokenize_stages("", data, bare)]
+    found = jogak.pretokenize(text, stages, normalizer)
+    assert [word for word, _ in found] == expected
+    if stages == [jogak.Metaspace("given")] and bare:
+        assert found == [("▁", (0, len(text)))]
+    counts = jogak.count([text], pretokenizer=stages, normalizer=normalizer)
+    assert dict(counts.items()) == dict(reference.inventory(expected))
 
 
 @given(strategies.texts(), plain_stages())

@@ -15,7 +15,10 @@ LETTERS = "ab▁한"
 
 
 def tokenizer(
-    scores: dict[str, float], user_defined: frozenset[str], fuse: bool
+    scores: dict[str, float],
+    user_defined: frozenset[str],
+    fuse: bool,
+    unused: frozenset[str] = frozenset(),
 ) -> jogak.Tokenizer:
     pieces = (*scores, "<unk>")
     model = ScoredBPEModel(
@@ -23,6 +26,7 @@ def tokenizer(
         merges=None,
         scores=(*scores.values(), 0.0),
         user_defined=tuple(pieces.index(text) for text in sorted(user_defined)),
+        unused=tuple(pieces.index(text) for text in sorted(unused)),
         marker=Marker("prefix"),
         mark_words=False,
         unknown="<unk>",
@@ -31,32 +35,57 @@ def tokenizer(
     return jogak.Tokenizer(Spec(model=model, pretokenizer=resolve_pretokenizer("none")))
 
 
-def expected(scores: dict[str, float], word: str, user: frozenset[str], fuse: bool) -> list[str]:
-    model = reference.Model((*scores, "<unk>"), unk="<unk>", fuse_unknown=fuse)
-    return model.with_unknowns(merge_by_scores(word, scores, user))
+def expected(
+    scores: dict[str, float],
+    word: str,
+    user: frozenset[str],
+    fuse: bool,
+    unused: frozenset[str] = frozenset(),
+) -> list[str]:
+    known = [text for text in scores if text not in unused]
+    model = reference.Model((*known, "<unk>"), unk="<unk>", fuse_unknown=fuse)
+    return model.with_unknowns(merge_by_scores(word, scores, user, unused))
 
 
 @given(
     scores=st.dictionaries(
         st.text(LETTERS, min_size=2, max_size=5), st.integers(-4, 0).map(float), max_size=14
     ),
-    known=st.frozensets(st.sampled_from(LETTERS), min_size=2),
+    known=st.frozensets(st.sampled_from(LETTERS)),
     picks=st.lists(st.integers(0, 20), max_size=2),
+    out=st.frozensets(st.integers(0, 20), max_size=9),
     text=st.text(LETTERS + "z", max_size=40),
     fuse=st.booleans(),
 )
-@example(scores={"▁▁": -1.0, "▁▁▁": -1.0}, known=frozenset("▁a"), picks=[], text="▁" * 9, fuse=True)
+@example(
+    scores={"▁▁": -1.0, "▁▁▁": -1.0},
+    known=frozenset("▁a"),
+    picks=[],
+    out=frozenset(),
+    text="▁" * 9,
+    fuse=True,
+)
+@example(scores={"ab": -1.0}, known=frozenset(), picks=[], out=frozenset(), text="zabab", fuse=True)
 def test_merging_by_scores(
-    scores: dict[str, float], known: frozenset[str], picks: list[int], text: str, fuse: bool
+    scores: dict[str, float],
+    known: frozenset[str],
+    picks: list[int],
+    out: frozenset[int],
+    text: str,
+    fuse: bool,
 ) -> None:
-    """Ids, remembered or not, and tokens; equal scores among them."""
+    """Ids, remembered or not, and tokens; equal scores among them, characters that are no pieces, and
+    unused pieces.
+    """
     scores = {**dict.fromkeys(sorted(known), 0.0), **scores}
     user = frozenset(text for i, text in enumerate(scores) if i in picks)
-    tok = tokenizer(scores, user, fuse)
-    want = expected(scores, text, user, fuse)
+    unused = frozenset(text for i, text in enumerate(scores) if i in out) - user
+    tok = tokenizer(scores, user, fuse, unused)
+    want = expected(scores, text, user, fuse, unused)
     assert tok.tokens(text) == want
     for _ in range(2):
         assert tok.encode(text) == [tok.id(token) for token in want]
+        assert tok.encoding(text).ids.tolist() == [*tok.explain(text).ids] == tok.encode(text)
 
 
 def test_no_dropout_is_the_plain_way_and_full_dropout_the_letters() -> None:

@@ -636,3 +636,21 @@ def test_kept_in_jogaks_own_format(tmp_path: Path) -> None:
         again = jogak.load(path)
         assert (again.spec, again.training) == (tok.spec, tok.training)
         assert again.encode("lowest 12345 계란") == tok.encode("lowest 12345 계란")
+
+
+def test_lone_surrogates_are_found_when_a_spec_is_made() -> None:
+    model = jogak.spec.BPEModel(pieces=("a", "b"), merges=())
+    words = jogak.spec.resolve_pretokenizer("none")
+    with pytest.raises(
+        jogak.ConfigError, match=r"the piece of id 1 is .*has a lone surrogate; expected"
+    ):
+        jogak.spec.BPEModel(pieces=("a", "\ud800"), merges=())
+    for place, options in (
+        (r"normalizer\[0\].text", {"normalizer": (jogak.spec.Prepend("\udfff"),)}),
+        (r"pretokenizer\[0\].pattern", {"pretokenizer": (jogak.Split("\ud800"),)}),
+        (r"decoder\[0\].\w+", {"decoder": (jogak.spec.DecodeReplace("a", "\ud800"),)}),
+        (r"model.marker.text", {"model": dataclasses.replace(
+            model, marker=jogak.Marker("suffix", "\ud800", "own"))}),
+    ):  # fmt: skip
+        with pytest.raises(jogak.ConfigError, match=f"{place} is .*lone surrogate"):
+            jogak.Spec(**{"model": model, "pretokenizer": words, **options})

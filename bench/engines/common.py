@@ -148,40 +148,78 @@ def merges_of_ranks(ranks: dict[bytes, int]) -> list[Merge]:
     return merges
 
 
-def run_encoding(
+def run_texts(
     load: Callable[..., Any],
     encode: Callable[[Any, list[str]], Any],
     rows: Callable[[Any], Iterable[Any]] = iter,
+    decode: Callable[[Any, list[list[int]]], Iterable[str]] | None = None,
 ) -> None:
-    """What an encoder's program does with its command line: MODEL CORPUS CHARS PASSES [OPTION=VALUE...].
+    """What an engine's program does with TASK MODEL CORPUS CHARS PASSES [OPTION=VALUE...].
 
     Args:
         load: opens the model: called with its path and the options.
-        encode: the tokenizer and all documents -> their ids, in the form that is there fastest. This
-            alone is timed.
+        encode: the tokenizer and all documents -> their ids, in the form that is there fastest.
         rows: such ids -> lists or uint32 arrays, whose ids one after the other are the answer.
+        decode: the tokenizer and lists of ids -> their texts.
+
+    The task says what is timed: `encode` and `decode` each pass over all documents, `load` the opening
+    of the model.
     """
-    model, corpus, chars, passes, *options = sys.argv[1:]
-    start = time.perf_counter()
-    tokenizer = load(model, **dict(option.split("=", 1) for option in options))
-    loading = time.perf_counter() - start
+    task, model, corpus, chars, passes, *options = sys.argv[1:]
+    with Stopwatch() as opening:
+        tokenizer = load(model, **dict(option.split("=", 1) for option in options))
     texts = documents(corpus, int(chars))
-    watches: list[Stopwatch] = []
-    ids: Any = None
-    for _ in range(int(passes)):
+    if task == "encode":
+        watches, ids = repeated(int(passes), lambda: encode(tokenizer, texts))
+        report_texts(watches, answer_of(rows(ids)))
+    elif task == "load":
+        ids = encode(tokenizer, texts)
+        report_texts([opening], answer_of(rows(ids)))
+    elif decode is not None:
+        lists = [list(map(int, row)) for row in one_by_one(rows, encode, tokenizer, texts)]
+        watches, made = repeated(int(passes), lambda: decode(tokenizer, lists))
+        report_texts(watches, answer_of(text.encode() for text in made))
+
+
+def one_by_one(
+    rows: Callable[[Any], Iterable[Any]],
+    encode: Callable[[Any, list[str]], Any],
+    tokenizer: Any,
+    texts: list[str],
+) -> Iterable[Any]:
+    """The ids of each document by itself, also of engines that hand out one array for all."""
+    for text in texts:
+        yield from rows(encode(tokenizer, [text]))
+
+
+def repeated(passes: int, work: Callable[[], Any]) -> tuple[list[Stopwatch], Any]:
+    """The watches of so many passes, and what the last one gave."""
+    watches, made = [], None
+    for _ in range(passes):
+        made = None  # what the pass before gave is thrown away outside the clock
         with Stopwatch() as watch:
-            ids = encode(tokenizer, texts)
+            made = work()
         watches.append(watch)
-    tokens, digest = 0, hashlib.sha256()
-    for row in rows(ids):
-        tokens += len(row)
+    return watches, made
+
+
+def answer_of(rows: Iterable[Any]) -> tuple[int, str]:
+    """How many ids (or bytes) there are, and their SHA-256."""
+    count, digest = 0, hashlib.sha256()
+    for row in rows:
+        count += len(row)
         digest.update(array("I", row).tobytes() if isinstance(row, list) else memoryview(row))
+    return count, digest.hexdigest()
+
+
+def report_texts(watches: list[Stopwatch], answer: tuple[int, str]) -> None:
+    """Prints the result line: the first pass, and the median of those after it."""
     seconds = [watch.seconds for watch in watches]
     facts = {
-        "load": loading,
         "first": seconds[0],
-        "warm": statistics.median(seconds[1:]),
+        "warm": statistics.median(seconds[1:] or seconds),
         "threads": sum(watch.busy for watch in watches) / sum(seconds),  # 1 if one never waited
+        "idle_mib": watches[0].idle_mib,
         "peak_mib": watches[-1].peak_mib,
     }
-    print(json.dumps({**facts, "tokens": tokens, "digest": digest.hexdigest()}))
+    print(json.dumps({**facts, "tokens": answer[0], "digest": answer[1]}))

@@ -7,5 +7,5 @@ from jogak import BPE, train  # all that trains is loaded, as that of the peers 
 
 corpus, vocab_size = sys.argv[1], int(sys.argv[2])
 with Stopwatch() as watch:
-    tokenizer = train(corpus, BPE(vocab_size=vocab_size), pretokenizer="gpt2")
+    tokenizer = train(corpus, BPE(vocab_size=vocab_size, min_pair_count=1), pretokenizer="gpt2")
 report_training(watch, [from_byte_level(pair) for pair in tokenizer.merges], len(tokenizer))

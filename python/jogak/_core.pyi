@@ -1,6 +1,6 @@
 """The native module."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias, TypedDict, final
 
 import numpy as np
@@ -13,7 +13,11 @@ __all__ = [
     "Counts",
     "Cursor",
     "DecodeStream",
+    "Documents",
+    "Ids",
+    "Merges",
     "Normalizer",
+    "Pieces",
     "Tokenizer",
     "__version__",
     "arrow_list",
@@ -25,6 +29,8 @@ __all__ = [
     "named_charsmap",
     "parse_rule_tsv",
     "pretokenize",
+    "read_ranks",
+    "read_sections",
     "train_bpe",
     "train_unigram",
     "train_wordpiece",
@@ -41,6 +47,44 @@ class _Request(TypedDict):
     threads: int | None
     block_size: int | None
     progress: Callable[[int, int | None], object] | None
+
+@final
+class Ids(Mapping[str, int]):
+    def __len__(self) -> int: ...
+    def __contains__(self, key: object, /) -> bool: ...
+    def __getitem__(self, key: str, /) -> int: ...
+    def __iter__(self) -> Iterator[str]: ...
+    def get(self, text: str) -> int | None: ...  # type: ignore[override]
+    def keys(self) -> tuple[str, ...]: ...  # type: ignore[override]
+    def values(self) -> tuple[int, ...]: ...  # type: ignore[override]
+    def items(self) -> tuple[tuple[str, int], ...]: ...  # type: ignore[override]
+    def text(self, id: int) -> str | None: ...
+    @property
+    def scores(self) -> tuple[float, ...] | None: ...
+    def pieces(self, added: list[tuple[str, int]]) -> Pieces | None: ...
+    def added(
+        self, section: bytes, size: int
+    ) -> tuple[dict[str, int], dict[str, int], list[tuple[str, list[bool], bool]]] | None: ...
+    def merges(self, section: bytes, prefix: int) -> Merges | None: ...
+
+@final
+class Pieces:
+    def __len__(self) -> int: ...
+    def __getitem__(self, key: int, /) -> str | None: ...
+    def __contains__(self, key: object, /) -> bool: ...
+    def find(self, text: object) -> int | None: ...
+    def texts(self) -> tuple[str | None, ...]: ...
+
+@final
+class Merges:
+    def __len__(self) -> int: ...
+    def __getitem__(self, key: int, /) -> tuple[int, int]: ...
+    def size(self) -> int: ...
+    def pairs(self) -> tuple[tuple[int, int], ...]: ...
+    def products(self) -> set[int]: ...
+
+def read_ranks(data: bytes) -> Ids | None: ...
+def read_sections(data: bytes) -> tuple[bytes, Ids, bytes | None, bytes | None] | None: ...
 
 @final
 class Counts:
@@ -106,6 +150,23 @@ def train_wordpiece(
     candidates: int = 20,
     words: int = 50,
 ) -> dict[str, Any]: ...
+
+@final
+class Documents:
+    def __new__(
+        cls, sources: list[tuple[str, str | Readable | None, str, str]], on_error: str
+    ) -> Documents: ...
+    def encode(
+        self,
+        tokenizer: Tokenizer,
+        special: str | Chosen,
+        threads: int,
+        size: int,
+        strategy: str | None = None,
+        draw: tuple[str, float, int] | None = None,
+    ) -> tuple[NDArray[np.uint32], NDArray[np.int64]] | None: ...
+    def report(self) -> dict[str, int]: ...
+    def progress(self) -> tuple[int, int | None]: ...
 
 @final
 class Normalizer:

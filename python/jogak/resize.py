@@ -9,7 +9,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 
 from jogak.errors import ConfigError
-from jogak.spec import BPEModel, ScoredBPEModel, Spec
+from jogak.spec import BPEModel, CodesModel, ScoredBPEModel, Spec
 from jogak.training import Log, TrainingLog
 
 __all__ = ["assign_ids", "resized"]
@@ -61,6 +61,11 @@ def resized(spec: Spec, training: Log | None, size: int) -> tuple[Spec, Training
         raise ConfigError(
             f"only BPE with a list of merges can be resized, and this is {model.family}: {why}; train "
             f"again with vocab_size={size} (jogak.count keeps the counts, so that this is quick)"
+        )
+    if isinstance(model, CodesModel) and (model.kept is not None or model.glossaries):
+        raise ConfigError(
+            "the vocabulary and the glossaries of this tokenizer are made for all of its merges; load "
+            "the codes with merges=..., which makes them anew"
         )
     if isinstance(model, ScoredBPEModel):
         raise ConfigError(

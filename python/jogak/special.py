@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 from jogak.errors import ConfigError
-from jogak.spec import Spec, SpecialPolicy
+from jogak.spec import PieceTable, Spec, SpecialPolicy
 
 __all__ = ["Allowed", "Disallowed", "Text", "Trusted", "chosen", "parts", "plain_tokens", "policy"]
 
@@ -152,9 +152,13 @@ def plain_tokens(
     does not know.
     """
     added, special = spec.added_tokens, spec.special_tokens
-    ids = {}
-    if added:
-        ids = {text: id_ for id_, text in enumerate(spec.model.pieces) if text is not None}
+    ids: Mapping[str, int] = {}
+    table = spec.model.table
+    if isinstance(table, PieceTable):
+        # Each text has an id: specs are checked when they are made.
+        ids = {token.text: table.find(token.text) or 0 for token in added}
+    elif added:
+        ids = {text: id_ for id_, text in enumerate(table) if text is not None}
     plain = [
         (
             token.text,

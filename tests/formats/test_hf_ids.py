@@ -7,6 +7,7 @@ Random files, and real ones on real corpora. ``JOGAK_HYPOTHESIS=thorough`` takes
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import random
 from collections import Counter
@@ -20,7 +21,6 @@ import pytest
 import jogak
 from jogak.errors import ConfigError, FormatError, JogakError, UnsupportedFeature
 from jogak.formats import hf_json
-from jogak.spec import Replace
 
 tokenizers = pytest.importorskip("tokenizers")
 
@@ -70,9 +70,8 @@ def opened(file: str) -> jogak.Tokenizer | str:
 def is_unclear(tok: jogak.Tokenizer) -> bool:
     """Whether the library itself does not know.
 
-    Of two tokens that are one once they are normalized it finds any (it goes by a hash map). And a
-    ``▁`` is prepended where the original text begins; of a replacement there it may think that it
-    came from elsewhere.
+    Of two tokens that are one once they are normalized it finds any (it goes by a hash map). One
+    of which nothing is left it finds between any two bytes; here it is found nowhere.
     """
     spec = tok.spec
     texts = [
@@ -80,9 +79,7 @@ def is_unclear(tok: jogak.Tokenizer) -> bool:
         for each in spec.added_tokens
         if each.normalized
     ]
-    begins = any(getattr(each, "prepend", None) == "start" for each in spec.pretokenizer)
-    replaces = any(isinstance(each, Replace) for each in spec.normalizer)
-    return len({*texts}) < len(texts) or (begins and replaces)
+    return len({*texts}) < len(texts) or "" in texts
 
 
 def answer(work: Callable[[], Any]) -> Any:
@@ -176,3 +173,34 @@ def test_real_files_give_the_same_ids_and_texts(name: str, data: Data) -> None:
         for skip in (False, True):
             expected = peer.decode_batch(theirs, skip_special_tokens=skip)
             assert [tok.decode(ids, skip_special_tokens=skip) for ids in theirs] == expected, corpus
+
+
+def test_unknown_characters_without_an_unknown_piece() -> None:
+    """Unigram with ``unk_id`` null: an error as soon as one is the best way to come to a place."""
+    rng = random.Random(5)
+    seen: Counter[bool] = Counter()
+    for _ in range(400):
+        pieces = {"".join(rng.choices("ab가é ", k=rng.randrange(1, 4))): 0.0 for _ in range(6)}
+        if fallback := rng.random() < 0.4:
+            pieces |= {f"<0x{byte:02X}>": 0.0 for byte in range(rng.choice([256, 100]))}
+        vocab = [(text, rng.choice([-1.0, -3.5, -20.0, rng.uniform(-30, 0)])) for text in pieces]
+        words = rng.choice(
+            [None, {"type": "Whitespace"}, {"type": "Metaspace", "replacement": "▁"}]
+        )
+        model = {"type": "Unigram", "unk_id": None, "byte_fallback": fallback, "vocab": vocab}
+        file = json.dumps({"version": "1.0", "pre_tokenizer": words, "model": model})
+        peer, tok = Peer(file), jogak.Tokenizer(hf_json.loads(file.encode()))
+        for _ in range(8):
+            text = "".join(rng.choices("ab가é x", (4, 4, 2, 2, 1, 0.3), k=rng.randrange(9)))
+            expected = peer.encode(text)
+            seen[expected is None] += 1
+            ways: tuple[Callable[[], Any], ...] = (
+                lambda tok=tok, text=text: tok.encode(text),
+                lambda tok=tok, text=text: tok.encode_batch([text]).to_lists()[0],
+                lambda tok=tok, text=text: tok.encoding(
+                    text, add_special_tokens=False
+                ).ids.tolist(),
+            )
+            for way in ways:
+                assert answer(way) == expected, (file, text)
+    assert min(seen.values()) > 400, seen

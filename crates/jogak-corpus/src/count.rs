@@ -57,6 +57,20 @@ pub struct Progress {
 }
 
 impl Progress {
+    /// Of a run over these files, before it begins.
+    pub(crate) fn over(sources: &[Source]) -> Self {
+        let progress = Self::default();
+        progress.expect(sources);
+        progress
+    }
+
+    /// Says how much there is, where that can be known.
+    fn expect(&self, sources: &[Source]) -> Option<u64> {
+        let total = sources.iter().map(size).sum::<Option<u64>>();
+        self.total.store(total.unwrap_or(0), Ordering::Relaxed);
+        total
+    }
+
     /// Bytes that were read, as they lie in the files (compressed, if they are).
     #[must_use]
     pub fn done(&self) -> u64 {
@@ -94,8 +108,7 @@ pub fn count_sources<W: Words>(
     progress: &Arc<Progress>,
     tick: &mut dyn FnMut(&Progress),
 ) -> Result<(Counts, Report)> {
-    let total = sources.iter().map(size).sum::<Option<u64>>();
-    progress.total.store(total.unwrap_or(0), Ordering::Relaxed);
+    let total = progress.expect(&sources);
     let block_size = options.block_size.max(1);
     // A thread without a block of its own would only cost its start.
     let useful = total.map_or(usize::MAX, |total| (total / block_size as u64) as usize + 1);

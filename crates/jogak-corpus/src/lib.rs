@@ -1,4 +1,4 @@
-//! Corpora: from names of files to documents, and their words counted on all cores.
+//! Corpora: from names of files to documents, as they are or their words counted on all cores.
 //!
 //! ```text
 //! Source -> Input (gzip, zstd, plain) -> blocks cut at document borders -> documents -> words -> Counts
@@ -22,6 +22,7 @@ mod error;
 mod feed;
 mod input;
 mod jsonl;
+mod reading;
 mod report;
 mod saved;
 mod source;
@@ -30,6 +31,7 @@ mod table;
 pub use count::{Options, Progress, count_documents, count_sources};
 pub use error::{Error, Place, Problem, Result};
 pub use feed::Batch;
+pub use reading::{Documents, Texts};
 pub use report::Report;
 pub use saved::{Front, LoadError, load, save};
 pub use source::{Errors, Format, Input, Source, Split};

@@ -44,7 +44,7 @@ fn corpus_arguments(message: String, place: Option<&Place>) -> CorpusArguments {
     (message, file, place.and_then(|place| place.line), place.map(|place| place.byte))
 }
 
-fn corpus_error(py: Python<'_>, error: jogak_corpus::Error) -> PyErr {
+pub(crate) fn corpus_error(py: Python<'_>, error: jogak_corpus::Error) -> PyErr {
     let message = error.to_string();
     match error {
         // What Python code raised while it was being read from stays what it was.
@@ -225,6 +225,15 @@ impl Cursor {
     }
 }
 
+/// What to do about a document that cannot be read, by its name.
+pub(crate) fn errors(name: &str) -> Errors {
+    match name {
+        "replace" => Errors::Replace,
+        "skip" => Errors::Skip,
+        _ => Errors::Strict,
+    }
+}
+
 /// What Python says about counting.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
@@ -241,14 +250,9 @@ pub struct Request<'py> {
 
 impl Request<'_> {
     fn options(&self) -> Options {
-        let errors = match self.errors.as_str() {
-            "replace" => Errors::Replace,
-            "skip" => Errors::Skip,
-            _ => Errors::Strict,
-        };
         let default = Options::default();
         Options {
-            errors,
+            errors: errors(&self.errors),
             keep_order: self.keep_order,
             min_word_length: self.min_word_length,
             threads: self.threads,
@@ -313,7 +317,7 @@ impl Stop {
     }
 }
 
-fn report_dict<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyDict>> {
+pub(crate) fn report_dict<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     dict.set_item("files", report.files)?;
     dict.set_item("documents", report.documents)?;
@@ -326,11 +330,11 @@ fn report_dict<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyD
     Ok(dict)
 }
 
-/// Counts the words of files: `(name, path | file object | None for stdin, format, argument)` each.
+/// Counts the words of files.
 #[pyfunction]
 pub fn count_sources<'py>(
     py: Python<'py>,
-    sources: Vec<(String, Option<Bound<'py, PyAny>>, String, String)>,
+    sources: Vec<PlainSource<'py>>,
     request: Request<'py>,
 ) -> PyResult<(Counts, Bound<'py, PyDict>)> {
     let sources: Vec<Source> = sources.into_iter().map(source).collect::<PyResult<_>>()?;
@@ -343,9 +347,10 @@ pub fn count_sources<'py>(
     stop.finish(py, result)
 }
 
-fn source(
-    (name, input, format, argument): (String, Option<Bound<'_, PyAny>>, String, String),
-) -> PyResult<Source> {
+/// A file as Python names it: `(name, path | file object | None for stdin, format, argument)`.
+pub(crate) type PlainSource<'py> = (String, Option<Bound<'py, PyAny>>, String, String);
+
+pub(crate) fn source((name, input, format, argument): PlainSource<'_>) -> PyResult<Source> {
     let input = match input {
         None => Input::Stdin,
         Some(input) if input.hasattr("read")? => Input::Stream(Box::new(PythonFile {

@@ -58,7 +58,8 @@ pub(crate) fn advised(error: &jogak::Error, message: &str) -> String {
         E::TooLarge { .. } => "take less text, or leave rare words out with limited(min_count=2)",
         E::UnknownId { .. } => "was it made by another tokenizer?",
         E::NotCovered { .. } => {
-            "train with unknown=\"<unk>\" or byte_fallback=True, or with marker=\"byte-level\""
+            "train with unknown=\"<unk>\" or byte_fallback=True, or with marker=\"byte-level\"; give a \
+             file of another library an unknown piece (unk_token, unk_id)"
         }
         E::NoSegmentation { .. } => {
             "ask for the score of ids that encode or nbest gave for this very text"

@@ -4,9 +4,11 @@ mod arrow;
 mod counts;
 mod decoders;
 mod errors;
+mod files;
 mod inputs;
 mod models;
 mod normalizers;
+mod pieces;
 mod schemes;
 mod texts;
 mod tokenizer;
@@ -25,11 +27,15 @@ mod _core {
     #[pymodule_export]
     use crate::decoders::PyStream;
     #[pymodule_export]
+    use crate::files::PyDocuments;
+    #[pymodule_export]
     use crate::inputs::make_inputs;
     #[pymodule_export]
     use crate::normalizers::{
         PyNormalizer, charsmap_rules, compile_charsmap, named_charsmap, parse_rule_tsv, pretokenize,
     };
+    #[pymodule_export]
+    use crate::pieces::{PyIds, PyMerges, PyPieces, read_ranks, read_sections};
     #[pymodule_export]
     use crate::texts::PyChosen;
     #[pymodule_export]

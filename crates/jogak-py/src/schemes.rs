@@ -39,6 +39,7 @@ fn parse_stage(stage: &Bound<'_, PyDict>) -> PyResult<Scheme> {
             dummy: match text("prepend")?.as_str() {
                 "always" => Dummy::Always,
                 "first" => Dummy::First,
+                "given" => Dummy::Given,
                 "start" => Dummy::Start,
                 "never" => Dummy::Never,
                 other => return Err(unknown("prepend", other)),

@@ -4,6 +4,13 @@
 //! up to 15 bytes is its own key: 16 bytes with the length in the last one, compared at once. Up to
 //! three ids lie beside the key; more, and longer words, live in side tables.
 
+mod known;
+mod queue;
+mod short;
+
+pub use known::KnownWords;
+pub use queue::Queue;
+
 use hashbrown::HashTable;
 
 /// Longest word that is its own key.
@@ -15,7 +22,9 @@ const FREE: u32 = u32::MAX;
 /// Fewest slots of a table.
 const SMALLEST: usize = 1 << 10;
 
+/// Aligned, so that it lies in one line of a processor's cache.
 #[derive(Debug, Clone, Copy)]
+#[repr(align(32))]
 struct Slot {
     key: u128,
     /// The ids; with more than three, where they start in `more`.
@@ -240,46 +249,6 @@ impl WordTable {
     }
 }
 
-/// Remembers the ids of words that are one character below U+10000: eight bytes for each, found without
-/// a hash. Takes half a megabyte, and none before the first character.
-#[derive(Debug, Default)]
-pub struct CharTable {
-    /// Three ids of 20 bits, the first one lowest, and their number in the top bits; 0 for unknown.
-    slots: Vec<u64>,
-}
-
-const ID_BITS: u32 = 20;
-const COUNT_SHIFT: u32 = 3 * ID_BITS;
-
-impl CharTable {
-    /// Appends the ids of a character to `out`; false if it is not known.
-    #[inline]
-    pub fn get(&self, character: char, out: &mut Vec<u32>) -> bool {
-        let Some(&slot) = self.slots.get(character as usize) else { return false };
-        let id = |place: u32| (slot >> (place * ID_BITS)) as u32 & ((1 << ID_BITS) - 1);
-        match slot >> COUNT_SHIFT {
-            0 => return false,
-            1 => out.push(id(0)),
-            2 => out.extend_from_slice(&[id(0), id(1)]),
-            _ => out.extend_from_slice(&[id(0), id(1), id(2)]),
-        }
-        true
-    }
-
-    /// Remembers the ids of a character, if they fit.
-    pub fn insert(&mut self, character: char, ids: &[u32]) {
-        let fits = matches!(ids.len(), 1..=3) && ids.iter().all(|&id| id < 1 << ID_BITS);
-        if character as usize >= 1 << 16 || !fits {
-            return;
-        }
-        if self.slots.is_empty() {
-            self.slots.resize(1 << 16, 0);
-        }
-        let packed = ids.iter().rev().fold(0, |packed, &id| packed << ID_BITS | u64::from(id));
-        self.slots[character as usize] = (ids.len() as u64) << COUNT_SHIFT | packed;
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -300,25 +269,6 @@ mod tests {
             let known = table.get(&text, 6, text.len(), &mut out);
             assert_eq!(known, word(n).len() <= LONGEST);
             assert_eq!(out, if known { ids(n) } else { Vec::new() });
-        }
-    }
-
-    #[test]
-    fn remembers_characters() {
-        let mut table = CharTable::default();
-        let cases: [(char, &[u32], bool); 5] = [
-            ('가', &[1], true),
-            ('나', &[1 << 19, 0], true),
-            ('다', &[3, 2, (1 << 20) - 1], true),
-            ('라', &[1 << 20], false),
-            ('🐑', &[1], false),
-        ];
-        for (character, ids, fits) in cases {
-            let mut out = Vec::new();
-            assert!(!table.get(character, &mut out));
-            table.insert(character, ids);
-            assert_eq!(table.get(character, &mut out), fits);
-            assert_eq!(out, if fits { ids } else { &[] });
         }
     }
 

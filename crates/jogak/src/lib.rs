@@ -36,6 +36,7 @@ pub mod pipeline;
 pub mod prepare;
 pub mod pretokenize;
 pub mod random;
+mod scan;
 pub mod spans;
 pub mod symbols;
 pub mod trace;

@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::added::{Added, Input, Part, SpecialPolicy, trusted_images};
-use crate::cache::{CharTable, WordTable};
+use crate::cache::{KnownWords, Queue, WordTable};
 use crate::decode::Decoder;
 use crate::error::{Error, Result};
 use crate::model::{Bpe, Model, Scratch, Strategy, Way};
@@ -38,10 +38,12 @@ pub struct Tokenizer {
 /// What one thread needs to encode.
 #[derive(Debug)]
 pub struct Worker {
-    table: WordTable,
+    known: KnownWords,
+    /// Parts of words, for Unigram; made when first asked for.
+    parts: Option<Box<WordTable>>,
     /// Words with the spans of their pieces, once somebody asks for spans.
     spans: Option<Box<WordTable>>,
-    characters: CharTable,
+    queue: Queue,
     scratch: Scratch,
     prepared: prepare::Scratch,
 }
@@ -65,6 +67,8 @@ pub struct Request {
     pub alpha: Option<(f64, u64)>,
     /// What to do with the texts of special tokens.
     pub specials: SpecialPolicy,
+    /// The number of the first text: each is drawn for by its own number.
+    pub first: u64,
 }
 
 /// Ids of many texts, one behind the other.
@@ -128,13 +132,14 @@ impl Tokenizer {
         let idle = self.idle.try_lock().ok().and_then(|mut idle| idle.pop());
         idle.unwrap_or_else(|| {
             let mut worker = Worker {
-                table: WordTable::new(self.known_words(), self.cache_limit),
+                known: KnownWords::new(self.known_lengths(), self.cache_limit),
+                parts: None,
                 spans: None,
-                characters: CharTable::default(),
+                queue: Queue::default(),
                 scratch: Scratch::default(),
                 prepared: prepare::Scratch::default(),
             };
-            self.teach(&mut worker.table);
+            self.teach(&mut worker.known);
             worker
         })
     }
@@ -146,16 +151,22 @@ impl Tokenizer {
         }
     }
 
-    fn known_words(&self) -> usize {
-        if self.model.takes_whole_words() { self.model.vocab().len() } else { 0 }
+    /// Where words that are pieces are taken whole, the table knows them from the start: those pieces, with
+    /// their ids.
+    fn known(&self) -> impl Iterator<Item = (&[u8], u32)> {
+        let vocab = self.model.vocab();
+        let known = if self.model.takes_whole_words() { vocab.len() } else { 0 };
+        (0..known as u32).filter_map(|id| Some((vocab.piece(id)?, id)))
     }
 
-    /// Where words that are pieces are taken whole, the table knows them from the start.
-    fn teach(&self, table: &mut WordTable) {
-        let vocab = self.model.vocab();
-        for id in 0..self.known_words() as u32 {
+    fn known_lengths(&self) -> impl Iterator<Item = usize> {
+        self.known().map(|(piece, _)| piece.len())
+    }
+
+    fn teach(&self, table: &mut KnownWords) {
+        for (piece, id) in self.known() {
             // The first of several ids counts; so it is for `Vocab::id`.
-            if let Some(piece) = vocab.piece(id).filter(|piece| vocab.id(piece) == Some(id)) {
+            if !table.knows(piece) {
                 table.insert(piece, &[id]);
             }
         }
@@ -184,7 +195,7 @@ impl Tokenizer {
         worker: &mut Worker,
         out: &mut Vec<u32>,
     ) -> Result<()> {
-        let mut way = self.way(request, index);
+        let mut way = self.way(request, request.first.wrapping_add(index));
         let drawn = way.dropout.is_some() || way.alpha.is_some();
         let remember = !drawn && self.model.is_own(way.strategy);
         let policy = &request.specials;
@@ -207,13 +218,13 @@ impl Tokenizer {
                 }
                 Part::Text(part, place, base) => (part, place, base),
             };
-            if !looks_twice {
-                let text = self.prepare.normalized(part, place, normalized)?;
+            let text = self.prepare.normalized(part, place, normalized)?;
+            if !looks_twice || text.is_empty() {
+                let place = self.prepare.place(part, text, place)?;
                 let origins = || Ok(self.prepare.normalizer().aligned(part, place)?.1);
                 return words(self.prepare.written(text, place, written, origins)?, out);
             }
             let images = self.images(input, part, place, base)?;
-            let text = self.prepare.normalized(part, place, normalized)?;
             let inner = Input { text, trusted: images.as_deref() };
             let found = self.added.for_each_normalized(inner, place, policy, |found| match found {
                 Part::Token(id, ..) => {
@@ -273,11 +284,12 @@ impl Tokenizer {
         worker: &mut Worker,
         out: &mut Vec<u32>,
     ) -> Result<()> {
-        let Worker { table, characters, scratch, .. } = worker;
+        let Worker { known, parts, queue, scratch, .. } = worker;
         let text = ready.text;
         if let Some(model) = self.model.unigram() {
             // Where pieces that stand for unknown characters are written out, nothing is remembered.
             let reserved = model.has_reserved(text);
+            let table = parts.get_or_insert_with(|| Box::new(WordTable::new(0, self.cache_limit)));
             let mut result = Ok(());
             self.prepare.for_each(ready, |start, end| {
                 if result.is_ok() {
@@ -292,7 +304,7 @@ impl Tokenizer {
         }
         let bytes = text.as_bytes();
         let mut result = Ok(());
-        let mut learn = |table: &mut WordTable, start: usize, end: usize, out: &mut Vec<u32>| {
+        let learn = |table: &mut KnownWords, start: usize, end: usize, out: &mut Vec<u32>| {
             if result.is_err() {
                 return false;
             }
@@ -300,7 +312,7 @@ impl Tokenizer {
             result = self.model.word(word, way, scratch, out, &mut Silent);
             if result.is_ok() {
                 if table.is_full() {
-                    table.clear();
+                    table.clear(self.known_lengths());
                     self.teach(table);
                 }
                 table.insert(word.as_bytes(), &out[before..]);
@@ -308,34 +320,21 @@ impl Tokenizer {
             result.is_ok()
         };
         let (all_words, before) = (self.model.cuts_all_words(), out.len());
-        match self.model.cuts() {
+        let mut words = Looking { bytes, known, queue, out, learn };
+        let cut = match self.model.cuts() {
             // A word that begins with other than ASCII goes by its parts.
             Some(cuts) => self.prepare.for_each(ready, |start, end| {
                 let ascii = |at: usize| bytes.get(at).is_none_or(|&byte| byte < 0x80);
                 if ascii(start) && ascii(start + 1) && !all_words {
-                    if !table.get(bytes, start, end, out) {
-                        learn(table, start, end, out);
-                    }
-                    return;
+                    return words.word(start, end, 0);
                 }
-                cuts.for_each_part(&text[start..end], |from, to, character| {
-                    if character.is_some_and(|character| characters.get(character, out)) {
-                        return;
-                    }
-                    let before = out.len();
-                    let known = table.get(bytes, start + from, start + to, out)
-                        || learn(table, start + from, start + to, out);
-                    if let Some(character) = character.filter(|_| known) {
-                        characters.insert(character, &out[before..]);
-                    }
-                });
+                cuts.for_each_part(bytes, start, end, |start, end, c| words.word(start, end, c));
             }),
-            None => self.prepare.for_each(ready, |start, end| {
-                if !table.get(bytes, start, end, out) {
-                    learn(table, start, end, out);
-                }
-            }),
-        }?;
+            None => self.prepare.for_each(ready, |start, end| words.word(start, end, 0)),
+        };
+        // Nothing may wait for the next text, whatever became of this one.
+        words.finish();
+        cut?;
         if let Some(unknown) = self.model.fuses_words() {
             fuse(out, before, unknown);
         }
@@ -467,6 +466,30 @@ pub(crate) fn in_characters(error: Error, text: &str) -> Error {
             Error::SpecialInText { token, at }
         }
         other => other,
+    }
+}
+
+/// Looks words up, and learns those that are not known.
+struct Looking<'a, L> {
+    bytes: &'a [u8],
+    known: &'a mut KnownWords,
+    queue: &'a mut Queue,
+    out: &'a mut Vec<u32>,
+    learn: L,
+}
+
+impl<L: FnMut(&mut KnownWords, usize, usize, &mut Vec<u32>) -> bool> Looking<'_, L> {
+    #[inline(always)]
+    fn word(&mut self, start: usize, end: usize, character: u32) {
+        if self.queue.push(start, end, character) {
+            self.finish();
+        }
+    }
+
+    /// What still waits.
+    #[inline(never)]
+    fn finish(&mut self) {
+        self.queue.look_up(self.bytes, self.known, self.out, &mut self.learn);
     }
 }
 

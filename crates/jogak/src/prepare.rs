@@ -130,6 +130,7 @@ impl Prepare {
     ) -> Result<Prepared<'a>> {
         let Scratch { normalized, written } = scratch;
         let ready = self.normalized(text, place, normalized)?;
+        let place = self.place(text, ready, place)?;
         self.written(ready, place, written, || Ok(self.normalizer.aligned(text, place)?.1))
     }
 
@@ -148,6 +149,24 @@ impl Prepare {
             return Ok(text);
         }
         self.normalizer.text(text, place, buffers)
+    }
+
+    /// The place of a stretch, with [`Place::bare`] if that matters here. `normalized` is what is left of
+    /// `text`.
+    ///
+    /// # Errors
+    /// As [`Normalizer::text`].
+    #[inline]
+    pub fn place(&self, text: &str, normalized: &str, place: Place) -> Result<Place> {
+        if !normalized.is_empty() || text.is_empty() || !self.asks_for_bare() {
+            return Ok(place);
+        }
+        let bare = !self.normalizer.only_spaces(text, place)?;
+        Ok(Place { bare, ..place })
+    }
+
+    fn asks_for_bare(&self) -> bool {
+        self.spaces.is_some_and(|spaces| spaces.dummy == Dummy::Given)
     }
 
     /// The second half: a normalized text with its words written as they are asked for. `origins` are
@@ -205,8 +224,9 @@ impl Prepare {
     /// # Errors
     /// As [`Prepare::text`].
     pub fn aligned(&self, text: &str, place: Place) -> Result<AlignedText> {
-        let (text, origins) = self.normalizer.aligned(text, place)?;
-        self.written_aligned(text, origins, place)
+        let (ready, origins) = self.normalizer.aligned(text, place)?;
+        let place = self.place(text, &ready, place)?;
+        self.written_aligned(ready, origins, place)
     }
 
     /// As [`Prepare::written`], of a text that knows where it came from.
@@ -223,7 +243,12 @@ impl Prepare {
             &Front::Spaces(spaces) if metaspace::changes(spaces, &text, place) => {
                 let mut out = Aligned::default();
                 metaspace::run(spaces, &text, place, &mut out);
-                let (text, origins) = origins.then(out);
+                let lone = text.is_empty() && !spaces.suffix;
+                let (text, mut origins) = origins.then(out);
+                if lone {
+                    // The mark is what became of the text; one behind it stands for nothing.
+                    origins = origins.all(text.len());
+                }
                 Ok(AlignedText { text, parts: None, origins })
             }
             Front::Steps(steps, _) => {
@@ -233,7 +258,7 @@ impl Prepare {
                         Step::Cut(cutter) => steps::cut(cutter, &text, &mut parts)?,
                         Step::Rewrite(rewriter) => {
                             let mut out = Aligned::default();
-                            let origin = |at| origins.span(at, at).0;
+                            let origin = |at| origins.begin(at);
                             rewriter.run(&text, &mut parts, place, origin, &mut out);
                             (text, origins) = origins.then(out);
                         }

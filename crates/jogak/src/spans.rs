@@ -80,7 +80,13 @@ impl Tokenizer {
         let mut out = Spans::default();
         let mut triples = Vec::new();
         let mut number = 0;
+        // A run of unknown words has one piece, where the model says so: that of its first word.
+        let fused = self.model().fuses_words();
+        // Where the words of this stretch of text, and of this word, begin.
+        let mut stretch = 0;
         self.for_each_word(input, request, |part| {
+            let first = out.ids.len();
+            let is_token = matches!(part, WordPart::Token(..));
             match part {
                 WordPart::Token(id, start, end) => out.push(id, (start, end), number),
                 WordPart::Word(word, span) if word.len() > LONGEST || !remember => {
@@ -103,6 +109,14 @@ impl Tokenizer {
                         out.push(triple[0], span(triple[1] as usize, triple[2] as usize), number);
                     }
                 }
+            }
+            if is_token {
+                stretch = out.ids.len();
+            } else if first > stretch
+                && out.ids.len() > first
+                && fused.is_some_and(|id| out.ids[first - 1] == id && out.ids[first] == id)
+            {
+                out.fuse(first);
             }
             number += 1;
             Ok(())
@@ -149,12 +163,20 @@ impl Spans {
         self.words.push(word);
     }
 
+    /// Makes one of the id at a place and the one before it.
+    fn fuse(&mut self, at: usize) {
+        self.ids.remove(at);
+        self.words.remove(at);
+        let (_, end) = self.bytes.remove(at);
+        self.bytes[at - 1].1 = end;
+    }
+
     /// Takes white space off the ends of every span: as many characters at most as the text of the piece
     /// has there, `Ġ` counted as one. What is white space only keeps an empty span, at its end.
-    pub fn trim(&mut self, text: &str, pieces: &[Option<String>]) {
+    pub fn trim<'a>(&mut self, text: &str, piece: impl Fn(u32) -> Option<&'a str>) {
         let white = |c: &char| c.is_whitespace() || *c == 'Ġ';
         for (at, &id) in self.ids.iter().enumerate() {
-            let Some(piece) = pieces.get(id as usize).and_then(Option::as_deref) else { continue };
+            let Some(piece) = piece(id) else { continue };
             let before = piece.chars().take_while(white).count();
             let behind = piece.chars().rev().take_while(white).count();
             if before == 0 && behind == 0 {

@@ -253,10 +253,13 @@ impl Tokenizer {
     pub fn explain(&self, text: &str, request: &Request) -> Result<Vec<WordRecord>> {
         let mut way = self.way(request, 0);
         let mut scratch = Scratch::default();
-        let mut words = Vec::new();
+        let mut words: Vec<WordRecord> = Vec::new();
+        // The last word of this stretch of text that has pieces.
+        let mut last: Option<usize> = None;
         self.for_each_word(text.into(), request, |part| {
             let (word, span) = match part {
                 WordPart::Token(id, start, end) => {
+                    last = None;
                     words.push(WordRecord {
                         text: text[start..end].to_owned(),
                         span: (start, end),
@@ -278,8 +281,11 @@ impl Tokenizer {
             recorder.record.span = span(0, word.len());
             recorder.record.pieces =
                 spans.0.iter().map(|&piece| with_origin(piece, span)).collect();
-            let last = words.last_mut().and_then(|word: &mut WordRecord| word.pieces.last_mut());
-            self.fuse_words(&mut recorder.record.pieces, last);
+            let before = last.and_then(|at| words[at].pieces.last_mut());
+            self.fuse_words(&mut recorder.record.pieces, before);
+            if !recorder.record.pieces.is_empty() {
+                last = Some(words.len());
+            }
             words.push(recorder.record);
             Ok(())
         })?;
@@ -324,7 +330,8 @@ impl Tokenizer {
                 Part::Text(part, place, base) => (part, place, base),
             };
             let (text, origins) = self.prepare().normalizer().aligned(part, place)?;
-            if !looks_twice {
+            if !looks_twice || text.is_empty() {
+                let place = self.prepare().place(part, &text, place)?;
                 return self.stretch(text, origins, place, base, &mut each);
             }
             let images = self.images(input, part, place, base)?;
@@ -398,7 +405,8 @@ fn unigram_word(
         Some(_) => parts.push((0, word.len())),
     }
     let mut running = Running::default();
-    let first = words.len();
+    // The last part that has pieces.
+    let mut before: Option<usize> = None;
     for (start, end) in parts {
         let part = &word[start..end];
         let mut recorder = Recorder::default();
@@ -425,12 +433,14 @@ fn unigram_word(
         let unknown = |piece: Option<&(u32, usize, usize)>| {
             model.fuses() && piece.is_some_and(|piece| Some(piece.0) == model.unknown())
         };
-        if words.len() > first
-            && unknown(pieces.first())
-            && let Some(last) = words.last_mut().and_then(|word| word.pieces.last_mut())
+        if unknown(pieces.first())
+            && let Some(last) = before.and_then(|at: usize| words[at].pieces.last_mut())
             && unknown(Some(last))
         {
             last.2 = pieces.remove(0).2;
+        }
+        if !pieces.is_empty() {
+            before = Some(words.len());
         }
         let record = recorder.record;
         let text = part.to_owned();

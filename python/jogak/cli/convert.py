@@ -31,6 +31,24 @@ def convert(
             metavar="FILE", help="Where to write what was compared.  [default: TARGET.parity.json]"
         ),
     ] = None,
+    vocabulary: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", help="subword-nmt's codes: pieces that may come out, and counts."
+        ),
+    ] = None,
+    vocabulary_threshold: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Leave out what occurs less often in the vocabulary."),
+    ] = None,
+    glossaries: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--glossary",
+            metavar="REGEX",
+            help="subword-nmt's codes: what stays whole. Repeat for more.",
+        ),
+    ] = None,
     json: options.Json = False,
 ) -> None:
     """Write a tokenizer file in another format, with proof.
@@ -43,13 +61,19 @@ def convert(
     Examples:
       jogak convert spiece.model tokenizer.json
       jogak convert tokenizer.json reviews.jogak.json --probe reviews.txt
+      jogak convert codes mine.jogak.json --vocabulary vocab.de --glossary USA
     """
     import jogak
     from jogak.errors import ParityError
 
     certificate = certificate or f"{target.rstrip('/')}.parity.json"
     try:
-        made = jogak.convert(source, target, to, probe=probe, certificate=certificate)
+        beside = options.given(
+            vocabulary=vocabulary,
+            vocabulary_threshold=vocabulary_threshold,
+            glossaries=glossaries or None,
+        )
+        made = jogak.convert(source, target, to, probe=probe, certificate=certificate, **beside)
     except ParityError as error:
         if json:
             print_json(error.certificate.to_dict())

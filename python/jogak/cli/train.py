@@ -152,6 +152,13 @@ def train(
         int | None,
         typer.Option(metavar="N", help="Estimations in a round of unigram.  [default: 2]"),
     ] = None,
+    precision: Annotated[
+        str | None,
+        typer.Option(
+            metavar="double|single",
+            help="How unigram's sums are rounded; a .model needs single.  [default: double]",
+        ),
+    ] = None,
     user_defined: Annotated[
         list[str] | None,
         typer.Option(metavar="TEXT", help="A text that unigram never cuts. Repeat."),
@@ -251,6 +258,7 @@ def train(
             unknown=unknown,
             seed_size=seed_size,
             seeds=seeds,
+            precision=precision,
             shrinking_factor=shrinking_factor,
             num_sub_iterations=num_sub_iterations,
             user_defined=user_defined or None,

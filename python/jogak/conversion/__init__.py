@@ -102,7 +102,9 @@ def convert(
                 "says what was compared; format='jogak' keeps every tokenizer as it is",
                 made,
             )
-        _take_name(draft, os.fspath(target))
+        # Some formats write files beside, by the same name with more behind it.
+        for name in os.listdir(workshop):
+            _take_name(os.path.join(workshop, name), os.path.join(parent, name))
     finally:
         shutil.rmtree(workshop, ignore_errors=True)
     return made
@@ -168,7 +170,10 @@ def _options_to_read(format: str, tokenizer: Tokenizer) -> dict[str, Any]:
         "template": spec.template,
         **{field.name: getattr(model, field.name) for field in dataclasses.fields(model)},
     }
-    return {name: value for name, value in known.items() if name in FORMATS[format].options}
+    options = FORMATS[format].options
+    # What a file has and its reader only limits is not said again.
+    known = {name: value for name, value in known.items() if name not in ("merges", "glossaries")}
+    return {name: value for name, value in known.items() if name in options}
 
 
 def _take_name(draft: str, target: str) -> None:

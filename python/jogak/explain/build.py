@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from jogak.errors import UnsupportedFeature
 from jogak.explain.data import (
     Candidate,
     EncodingTrace,
@@ -21,7 +22,15 @@ from jogak.explain.data import (
 from jogak.explain.lattice import lattice_trace
 from jogak.explain.parts import entries, stretches
 from jogak.explain.wordpiece import word_steps
-from jogak.spec import BPEModel, Model, Spec, UnigramModel, WordLevelModel, WordPieceModel
+from jogak.spec import (
+    BPEModel,
+    CodesModel,
+    Model,
+    Spec,
+    UnigramModel,
+    WordLevelModel,
+    WordPieceModel,
+)
 
 if TYPE_CHECKING:
     from jogak.training import TrainingLog
@@ -85,6 +94,11 @@ def encoding_trace(
         normalized: the text behind the normalizer, None where that is the text itself.
     """
     model = spec.model
+    if isinstance(model, CodesModel) and (model.kept is not None or model.glossaries):
+        raise UnsupportedFeature(
+            "a trace shows merges, and this tokenizer undoes some by its vocabulary, or keeps words "
+            "whole by its glossaries; explain the codes loaded without them"
+        )
     if isinstance(model, UnigramModel) and not model.drawn:
         words: tuple[WordTrace, ...] = tuple(lattice_trace(record, model) for record in records)
     else:

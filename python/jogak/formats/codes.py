@@ -12,8 +12,12 @@ ends around a text are dropped. A merge that stands twice counts where it stands
 
 A codes file has no ids. Here they are: the characters of all merges in the order of code points, as they
 are and then (0.2) with ``</w>`` glued to them, or (0.1) ``</w>`` itself; what the merges make, in their
-order; the unknown piece. subword-nmt draws pieces otherwise (``un@@ der``): that, its vocabularies and
-glossaries are `jogak.compat.subword_nmt`.
+order; the unknown piece. subword-nmt draws pieces otherwise (``un@@ der``): that is
+`jogak.compat.subword_nmt`.
+
+The vocabulary and the glossaries that ``apply-bpe`` is given beside the codes are options here. What
+jogak writes keeps them: glossaries in the first line, before the version, where subword-nmt does not
+look, and the vocabulary in a file beside (``codes.vocabulary``), as subword-nmt takes it.
 
 Source: https://github.com/rsennrich/subword-nmt, ``apply_bpe.py``, release 0.3.8
 """
@@ -22,16 +26,36 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from jogak.errors import ConfigError, FormatError, UnsupportedFeature
 from jogak.formats.checked import fault, shown
+from jogak.formats.codes_vocabulary import (
+    SEPARATOR,
+    VocabularyLike,
+    drawn_pieces,
+    from_header,
+    header,
+    read_vocabulary,
+    with_options,
+)
 from jogak.formats.family import Format, Loaded, Peek, Probe
 from jogak.formats.files import PathLike, read_bytes, write_atomically
 from jogak.formats.vocab_merges import NAMES
 from jogak.formats.vocabulary import refuse_parts
-from jogak.spec import BPEModel, Marker, PretokenizerLike, Spec, Split, resolve_pretokenizer
-from jogak.training import Log
+from jogak.spec import (
+    BPEModel,
+    CodesModel,
+    Marker,
+    PretokenizerLike,
+    Spec,
+    Split,
+    resolve_pretokenizer,
+)
+
+if TYPE_CHECKING:
+    from jogak.training import Log
 
 __all__ = ["END", "WORDS", "model_of", "parse", "read", "write"]
 
@@ -50,6 +74,10 @@ def read(
     merges: int | None = None,
     unknown: str | None = "<unk>",
     pretokenizer: PretokenizerLike = WORDS,
+    vocabulary: VocabularyLike | None = None,
+    vocabulary_threshold: int | None = None,
+    glossaries: Sequence[str] | None = None,
+    separator: str = SEPARATOR,
 ) -> Spec:
     """The tokenizer of a codes file.
 
@@ -58,18 +86,48 @@ def read(
         merges: take only so many of the merges, from the first on; the characters are those of all.
         unknown: the text of the piece for characters that no merge has; None makes them an error.
         pretokenizer: how text is cut into words, if not at spaces.
+        vocabulary: the pieces that may come out, as subword-nmt draws them: a file of ``get_vocab``
+            (lines of piece and count), a mapping of pieces to counts, or pieces. Others are cut back
+            into what they were merged of. An empty one is none, as there.
+        vocabulary_threshold: leave out pieces of the vocabulary that occur less often.
+        glossaries: regular expressions of what stays whole, wherever it stands in a word.
+        separator: what the vocabulary has behind the pieces within a word.
 
     Raises:
         FormatError: a line that is not two pieces and one space, with the line; another version.
         ConfigError: a wrong option.
+        UnsupportedFeature: a vocabulary or a glossary that cannot be carried over exactly: codes of
+            version 0.1 with a vocabulary, anchors and groups that capture in glossaries, a merge that
+            has ``</w>`` where no word ends.
         OSError: the file cannot be read.
     """
     name = os.fspath(path)
     if merges is not None and (type(merges) is not int or merges < 0):
         raise ConfigError(f"merges is {merges!r}; expected a whole number, 0 or more, or None")
-    own, pairs = parse(read_bytes(path), name)
+    if not isinstance(separator, str) or not separator:
+        raise ConfigError(f"separator is {separator!r:.80}; expected a text that is not empty")
+    data = read_bytes(path)
+    own, pairs = parse(data, name)
+    kept: Collection[str] = ()
+    said, beside = from_header(data.split(b"\n", 1)[0].decode("utf-8"), name)
+    if vocabulary is not None:
+        kept = read_vocabulary(vocabulary, vocabulary_threshold)
+    elif vocabulary_threshold is not None:
+        raise ConfigError(
+            f"vocabulary_threshold is {vocabulary_threshold!r:.80}, and there is no vocabulary; "
+            "give it, too"
+        )
+    elif beside:
+        kept = read_vocabulary(_beside(path))
     model = model_of(own, pairs, unknown, name, merges)
+    glossaries = said if glossaries is None else glossaries
+    model = with_options(model, pairs[:merges], kept, glossaries, separator, name)
     return Spec(model=model, pretokenizer=resolve_pretokenizer(pretokenizer))
+
+
+def _beside(path: PathLike) -> str:
+    """The vocabulary that a codes file of jogak's has beside it."""
+    return f"{os.fspath(path)}.vocabulary"
 
 
 def parse(data: bytes, file: str) -> tuple[bool, list[tuple[str, str]]]:
@@ -161,7 +219,9 @@ def write(
     """Write a codes file, wholly or not at all: version 0.2, or 0.1 where the marker is its own symbol.
 
     Ids, special tokens, the unknown piece and the pre-tokenizer have no place in the file: subword-nmt
-    cuts at spaces and gives the same pieces. Training log and probes stay behind.
+    cuts at spaces and gives the same pieces. Training log and probes stay behind. Where merges are
+    undone by a vocabulary, that is a second file, ``PATH.vocabulary``: give it to ``apply-bpe`` as
+    ``--vocabulary``, and the glossaries as ``--glossaries``.
 
     Raises:
         UnsupportedFeature: not BPE with a list of merges and the suffix ``</w>``; a piece with a space
@@ -186,18 +246,26 @@ def write(
         (model.byte_fallback, "byte_fallback=True"),
         (model.strategy != "merges", f"the strategy {model.strategy!r}"),
         (model.whole_word, "whole_word=True"),
+        (bool(model.dropout), f"dropout={model.dropout}"),
         (not model.merges, "a tokenizer without merges"),
     ):
         if cannot:
             raise refused(what)
     refuse_parts(spec, name, "a file of codes")
     own = model.marker.symbol == "own"
-    lines = ["#version: 0.1" if own else "#version: 0.2"]
+    codes = model if isinstance(model, CodesModel) else None
+    vocabulary = codes and drawn_pieces(codes)
+    if codes and codes.kept is not None and vocabulary is None:
+        raise refused("which pieces are kept: none, or pieces that are drawn like others")
+    lines = [f"#version: {header(codes) if codes else ''}0.{1 if own else 2}"]
     for rank, (left_id, right_id) in enumerate(model.merges):
         left, right = model.pieces[left_id] or "", model.pieces[right_id] or ""
         if not {" ", "\n"}.isdisjoint(left + right) or left[:1] == "\r" or right[-1:] == "\r":
             raise refused(f"merge {rank} of {left!r} and {right!r}: it has a space or a line end")
         lines.append(f"{left} {right}")
+    if vocabulary:
+        drawn = "".join(f"{piece} 1\n" for piece in vocabulary)
+        write_atomically(_beside(path), drawn.encode("utf-8"))
     write_atomically(path, "".join(f"{line}\n" for line in lines).encode("utf-8"))
 
 
@@ -232,5 +300,8 @@ FORMAT = Format(
     matches=_matches,
     read=_read,
     write=write,
-    options=("merges", "unknown", "pretokenizer"),
+    options=(
+        *("merges", "unknown", "pretokenizer"),
+        *("vocabulary", "vocabulary_threshold", "glossaries", "separator"),
+    ),
 )

@@ -27,19 +27,24 @@ def with_merges(spec: Spec, merges: Sequence[tuple[int, int]], name: str) -> Spe
         name: what errors call the file.
 
     Raises:
-        UnsupportedFeature: two pieces have equal scores, some are user-defined, or made of bytes that
-            are no pieces.
+        UnsupportedFeature: two pieces have equal scores, some are user-defined or unused, or made of
+            bytes or characters that are no pieces.
     """
     model = spec.model
     if not isinstance(model, BPEModel) or model.merges is not None:
         return spec
     if any(max(pair) >= len(model.pieces) for pair in merges):
         raise UnsupportedFeature(
-            f"{name}: some pieces are made of bytes that are no pieces themselves, which a list of "
-            "merges cannot say; save as the native format"
+            f"{name}: some pieces are made of {model.alphabet} that are no pieces themselves, which a "
+            "list of merges cannot say; save as the native format"
         )
     if not isinstance(model, ScoredBPEModel):
         return dataclasses.replace(spec, model=dataclasses.replace(model, merges=tuple(merges)))
+    if model.unused:
+        raise UnsupportedFeature(
+            f"{name}: a list of merges cannot say unused pieces, such as "
+            f"{model.pieces[model.unused[0]]!r}; save as the native format"
+        )
     if model.user_defined:
         raise UnsupportedFeature(
             f"{name}: a list of merges cannot say user-defined pieces, such as "

@@ -8,10 +8,10 @@ what spaces become. It becomes this tokenizer:
     model_type unigram     UnigramModel, precision="single"
     model_type bpe         ScoredBPEModel
     model_type char        the same, without merges; written as bpe
-    model_type word        WordLevelModel; read only
+    model_type word        WordLevelModel, all scores written as 0
     NORMAL                 a piece                    UNKNOWN     the unknown piece
     USER_DEFINED           user_defined               CONTROL     a special token
-    UNUSED                 unused (Unigram)           BYTE        byte fallback
+    UNUSED                 unused                     BYTE        byte fallback
     precompiled_charsmap   Charsmap                   remove_extra_whitespaces   CollapseSpaces
     add_dummy_prefix, escape_whitespaces, treat_whitespace_as_suffix             Metaspace
 
@@ -19,9 +19,8 @@ Ids become text by `sentencepiece_back`. What could change ids and is not known 
 was trained (the rest of ``trainer_spec``) is no part of a tokenizer; `read_model` gives all of a file,
 and `ModelFile.to_bytes` writes it back.
 
-Three things are not SentencePiece's: a text cannot ask for ``<s>`` in front, which is the caller's
-business; the trainer spec of a written file says no more than what the tokenizer knows; and a text that
-normalization leaves nothing of has no ids, where SentencePiece may make a lone ``▁`` of it.
+Two things are not SentencePiece's: a text cannot ask for ``<s>`` in front, which is the caller's
+business; and the trainer spec of a written file says no more than what the tokenizer knows.
 
 Source: https://github.com/google/sentencepiece, release 0.2.3
 """
@@ -31,6 +30,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from jogak.errors import FormatError, UnsupportedFeature
 from jogak.formats import protobuf
@@ -47,8 +47,18 @@ from jogak.formats.sentencepiece_model import (
     parse,
 )
 from jogak.formats.vocabulary import refuse_options, refuse_parts
-from jogak.spec import BPEModel, Marker, ScoredBPEModel, Spec, UnigramModel, WordLevelModel
-from jogak.training import Log
+from jogak.spec import (
+    BPEModel,
+    Charsmap,
+    Marker,
+    ScoredBPEModel,
+    Spec,
+    UnigramModel,
+    WordLevelModel,
+)
+
+if TYPE_CHECKING:
+    from jogak.training import Log
 
 __all__ = [
     "ModelFile",
@@ -84,8 +94,7 @@ def read(path: PathLike) -> Loaded:
 
     Raises:
         FormatError: not a SentencePiece model, or one that SentencePiece would refuse.
-        UnsupportedFeature: unknown fields that could change ids, a denormalizer that changes spaces,
-            unused pieces of BPE.
+        UnsupportedFeature: unknown fields that could change ids, a denormalizer that changes spaces.
         OSError: the file cannot be read.
     """
     return loaded_from(read_bytes(path), os.fspath(path))
@@ -145,6 +154,7 @@ def _spec(file: ModelFile, name: str) -> Spec:
             unknown=unknown_text,
             byte_fallback=byte_fallback,
             fuse_unknown=True,
+            unused=unused,
             marker=Marker("prefix"),
         )
     elif kind == "unigram":
@@ -161,13 +171,14 @@ def _spec(file: ModelFile, name: str) -> Spec:
         )
     else:
         # A char model is a BPE model without merges.
-        check = _check_char if kind == "char" else _check_bpe
-        check(file, unused, name)
+        if kind == "char":
+            _check_char(file, name)
         model = ScoredBPEModel(
             pieces=texts,
             merges=None,
             scores=scores,
             user_defined=user_defined,
+            unused=unused,
             marker=marker,
             mark_words=False,
             byte_fallback=byte_fallback,
@@ -216,33 +227,12 @@ def _check_bytes(file: ModelFile, ids: list[int], byte_fallback: bool, name: str
         )
 
 
-def _check_bpe(file: ModelFile, unused: tuple[int, ...], name: str) -> None:
-    if unused:
-        raise UnsupportedFeature(
-            f"{name}: piece {file.pieces[unused[0]].text!r} of a BPE model is UNUSED; this version "
-            "knows unused pieces in Unigram models only"
-        )
-    # A character that is no piece can merge in SentencePiece all the same.
-    characters = {piece.text for piece in file.pieces if len(piece.text) == 1}
-    for piece in file.pieces:
-        if piece.type is PieceType.NORMAL and not characters.issuperset(piece.text):
-            raise UnsupportedFeature(
-                f"{name}: piece {piece.text!r} of a BPE model has a character that is no piece; this "
-                "version merges pieces only"
-            )
-
-
-def _check_char(file: ModelFile, unused: tuple[int, ...], name: str) -> None:
+def _check_char(file: ModelFile, name: str) -> None:
     for piece in file.pieces:
         if len(piece.text) > 1 and piece.type in (PieceType.NORMAL, PieceType.UNUSED):
             raise UnsupportedFeature(
                 f"{name}: piece {piece.text!r} of a char model has several characters; expected one"
             )
-    if unused:
-        raise UnsupportedFeature(
-            f"{name}: piece {file.pieces[unused[0]].text!r} of a char model is UNUSED; this version "
-            "knows unused pieces in Unigram models only"
-        )
 
 
 def _probes(file: ModelFile, spec: Spec) -> tuple[Probe, ...]:
@@ -276,9 +266,9 @@ def to_model(spec: Spec, probes: Iterable[Probe] = (), name: str = "the model") 
     """A tokenizer as the messages of a file; see `write`."""
     model = spec.model
     _check_writable(spec, name)
-    assert isinstance(model, (UnigramModel, ScoredBPEModel))
-    unused = set(model.unused) if isinstance(model, UnigramModel) else set()
-    user_defined = set(model.user_defined)
+    assert isinstance(model, (UnigramModel, ScoredBPEModel, WordLevelModel))
+    unused = set(model.unused)
+    user_defined = set(_user_defined(spec))
     byte_pieces = set(_BYTE_PIECES) if model.byte_fallback else set()
 
     def kind(id_: int, text: str) -> PieceType:
@@ -293,7 +283,10 @@ def to_model(spec: Spec, probes: Iterable[Probe] = (), name: str = "the model") 
         return PieceType.UNUSED if id_ in unused else PieceType.NORMAL
 
     pieces = []
-    for id_, (text, score) in enumerate(zip(model.pieces, model.scores, strict=True)):
+    # Words have none, and need none.
+    words = isinstance(model, WordLevelModel)
+    scores = model.scores if not isinstance(model, WordLevelModel) else (0.0,) * len(model.pieces)
+    for id_, (text, score) in enumerate(zip(model.pieces, scores, strict=True)):
         if text is None:
             raise UnsupportedFeature(
                 f"{name}: id {id_} stands for nothing; a SentencePiece model has a piece for every id"
@@ -301,7 +294,7 @@ def to_model(spec: Spec, probes: Iterable[Probe] = (), name: str = "the model") 
         pieces.append(Piece(text, score, kind(id_, text)))
     ids = {piece.text: id_ for id_, piece in enumerate(pieces)}
     trainer: dict[str, Scalar | tuple[str, ...]] = {
-        "model_type": 1 if isinstance(model, UnigramModel) else 2,
+        "model_type": 1 if isinstance(model, UnigramModel) else 3 if words else 2,
         "vocab_size": len(pieces),
         "byte_fallback": model.byte_fallback,
         "unk_id": -1 if model.unknown is None else ids[model.unknown],
@@ -309,7 +302,7 @@ def to_model(spec: Spec, probes: Iterable[Probe] = (), name: str = "the model") 
     }
     for role, text in (("bos", "<s>"), ("eos", "</s>"), ("pad", "<pad>")):
         trainer[f"{role}_id"] = spec.special_tokens.get(text, -1)
-    kept = tuple(pieces[id_].text for id_ in model.user_defined)
+    kept = tuple(pieces[id_].text for id_ in sorted(user_defined))
     normalizer, more = normalizer_fields(spec, kept, name)
     denormalizer, back = back_fields(spec, normalizer, name)
     trainer.update(more | back)
@@ -328,12 +321,24 @@ def to_model(spec: Spec, probes: Iterable[Probe] = (), name: str = "the model") 
     )
 
 
+def _user_defined(spec: Spec) -> tuple[int, ...]:
+    """Ids of pieces that are found before a text is normalized. Of words, those that rules leave as they
+    are: there is nothing else that they are found for.
+    """
+    if not isinstance(spec.model, WordLevelModel):
+        assert isinstance(spec.model, (UnigramModel, ScoredBPEModel))
+        return spec.model.user_defined
+    first = spec.normalizer[0] if spec.normalizer else None
+    kept = first.keep if isinstance(first, Charsmap) else ()
+    special = {*spec.special_tokens, spec.model.unknown}
+    ids = {text: id_ for id_, text in enumerate(spec.model.pieces) if text not in special}
+    return tuple(ids[text] for text in kept if text in ids)
+
+
 def _check_writable(spec: Spec, name: str) -> None:
     model = spec.model
-    if not isinstance(model, (UnigramModel, ScoredBPEModel)):
+    if not isinstance(model, (UnigramModel, ScoredBPEModel, WordLevelModel)):
         what = "a list of merges" if isinstance(model, BPEModel) else f"a {model.family} model"
-        if isinstance(model, WordLevelModel):
-            what = "a word-level model, which has no scores"
         raise UnsupportedFeature(
             f"{name}: a SentencePiece model cannot say {what}; save as the native format"
         )
@@ -343,8 +348,10 @@ def _check_writable(spec: Spec, name: str) -> None:
         (not model.fuse_unknown and not model.byte_fallback, "fuse_unknown=False"),
         (
             isinstance(model, UnigramModel) and model.precision != "single",
-            'precision="double": it adds scores in 32 bits, and near-ties come out otherwise '
-            '(dataclasses.replace(model, precision="single") accepts that)',
+            'precision="double": it adds scores in 32 bits, and near-ties come out otherwise. Train '
+            'with jogak.Unigram(precision="single"), or accept that: dataclasses.replace(spec, '
+            'model=dataclasses.replace(spec.model, precision="single"), '
+            "pretokenizer=(jogak.Metaspace(split=False),))",
         ),
         (isinstance(model, ScoredBPEModel) and model.mark_words, "mark_words=True"),
         (
@@ -354,7 +361,7 @@ def _check_writable(spec: Spec, name: str) -> None:
     ):
         if cannot:
             raise UnsupportedFeature(
-                f"{name}: a SentencePiece model cannot say {what}; save as the native format"
+                f"{name}: a SentencePiece model cannot say {what}; or save as the native format"
             )
 
 
@@ -370,6 +377,10 @@ def write_vocab(path: PathLike, spec: Spec, *, scores: bool = True) -> None:
         UnsupportedFeature: a tokenizer whose pieces have no scores.
         OSError: the file cannot be written.
     """
+    if isinstance(spec.model, WordLevelModel) and scores:
+        raise UnsupportedFeature(
+            f"{os.fspath(path)}: a .vocab has scores, and a word-level model has none; give scores=False"
+        )
     model = to_model(spec, name=os.fspath(path))
     lines = []
     for piece in model.pieces:

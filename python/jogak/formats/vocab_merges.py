@@ -18,6 +18,7 @@ import hashlib
 import json
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from jogak.errors import ConfigError, FormatError, UnsupportedFeature
 from jogak.formats import bytelevel
@@ -34,7 +35,9 @@ from jogak.spec import (
     Strategy,
     resolve_pretokenizer,
 )
-from jogak.training import Log
+
+if TYPE_CHECKING:
+    from jogak.training import Log
 
 __all__ = ["find", "read", "write"]
 

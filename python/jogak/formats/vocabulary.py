@@ -53,9 +53,12 @@ def refuse_options(model: Model, file: str) -> None:
     Raises:
         UnsupportedFeature: naming the first such option of the model.
     """
-    for option in ("dropout", "word_suffix", "drop_unknown", "drawn", "hf_rules", "unknown_score"):
+    for option in (
+        *("dropout", "word_suffix", "drop_unknown", "drawn", "hf_rules", "unknown_score"),
+        *("kept", "glossaries"),
+    ):
         value = getattr(model, option, None)
-        if option == "unknown_score":
+        if option in ("unknown_score", "kept"):
             said = value is not None
         else:
             said = bool(value) and not (
@@ -63,7 +66,7 @@ def refuse_options(model: Model, file: str) -> None:
             )
         if said:
             raise UnsupportedFeature(
-                f"{file}: the format cannot say {option}={value!r}; save as the native format"
+                f"{file}: the format cannot say {option}={value!r:.80}; save as the native format"
             )
 
 

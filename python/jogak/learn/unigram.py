@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import struct
 from typing import Any
 
 from jogak import _core
 from jogak.errors import ConfigError, TrainingInterrupted
 from jogak.learn.job import Job, byte_pieces
 from jogak.resize import assign_ids
-from jogak.spec import Marker, Metaspace, Spec, Unigram, UnigramModel
+from jogak.spec import Marker, Metaspace, Pretokenizer, Spec, Unigram, UnigramModel
 from jogak.tokenizer import Tokenizer
 from jogak.training import UnigramLog, UnigramRound
 
@@ -91,6 +92,14 @@ def _marker(job: Job[Unigram]) -> Marker:
     return Marker("suffix", "▁", "joined") if first.suffix else Marker("prefix")
 
 
+def _in_one_piece(job: Job[Unigram]) -> tuple[Pretokenizer, ...]:
+    """The words of the corpus, put together again where no piece lies across them."""
+    (first, *rest) = job.stages
+    if isinstance(first, Metaspace) and not rest and job.config.split_by_whitespace:
+        return (dataclasses.replace(first, split=False),)
+    return job.stages
+
+
 def _tokenizer(job: Job[Unigram], result: dict[str, Any]) -> Tokenizer:
     """Pieces get ids: byte pieces, user-defined ones, then the learned, likeliest first."""
     config, specials = job.config, job.specials
@@ -108,6 +117,9 @@ def _tokenizer(job: Job[Unigram], result: dict[str, Any]) -> Tokenizer:
     scores = [0.0] * len(pieces)
     for id_, score in zip(ids[len(fixed) :], result["scores"], strict=True):
         scores[id_] = score
+    single = config.precision == "single"
+    if single:
+        scores = [struct.unpack("<f", struct.pack("<f", score))[0] for score in scores]
     first_user = len(fixed) - len(config.user_defined)
     spec = Spec(
         model=UnigramModel(
@@ -117,10 +129,11 @@ def _tokenizer(job: Job[Unigram], result: dict[str, Any]) -> Tokenizer:
             byte_fallback=config.byte_fallback,
             unknown=config.unknown if config.unknown in specials else uncounted,
             fuse_unknown=config.fuse_unknown,
+            precision=config.precision,
             marker=_marker(job),
         ),
         normalizer=job.normalizer,
-        pretokenizer=job.stages,
+        pretokenizer=_in_one_piece(job) if single else job.stages,
         special_tokens=dict(specials),
     )
     names = (

@@ -15,6 +15,7 @@ from typing import Any, BinaryIO, Literal, cast
 from jogak.counts import Counts, count
 from jogak.errors import ConfigError, CorpusError
 from jogak.formats.sentencepiece_back import strip_of
+from jogak.formats.sentencepiece_front import prepend_of
 from jogak.learn import train
 from jogak.normalization import compile_rules, read_rules
 from jogak.progress import Progress
@@ -142,9 +143,16 @@ def _normalizer(flags: Flags, meta: Meta) -> tuple[Normalizer, ...]:
     return tuple(stages)
 
 
-def _spaces(flags: Flags, *, split: bool) -> Metaspace:
+def _spaces(flags: Flags, normalizer: tuple[Normalizer, ...], *, split: bool) -> Metaspace:
+    first = normalizer[0] if normalizer else None
+    charsmap = first.data if isinstance(first, Charsmap) else b""
     return Metaspace(
-        prepend="first" if flags.add_dummy_prefix else "never",
+        prepend=prepend_of(
+            flags.add_dummy_prefix,
+            suffix=flags.treat_whitespace_as_suffix,
+            collapses=flags.remove_extra_whitespaces,
+            charsmap=charsmap,
+        ),
         suffix=flags.treat_whitespace_as_suffix,
         split=split,
     )
@@ -169,7 +177,7 @@ def _count(
         return count(
             lines,
             normalizer=normalizer,
-            pretokenizer=_spaces(flags, split=split),
+            pretokenizer=_spaces(flags, normalizer, split=split),
             errors=errors,
             num_threads=threads,
             progress=progress,
@@ -183,7 +191,7 @@ def _count(
         for weight, lines in itertools.groupby(weighed, lambda line: line[1]):
             for word, number in counted(line for line, _ in lines).items():
                 total[word] = total.get(word, 0) + number * weight
-        counts = Counts.from_dict(total, _spaces(flags, split=split), normalizer)
+        counts = Counts.from_dict(total, _spaces(flags, normalizer, split=split), normalizer)
     if not len(counts):
         raise CorpusError("the corpus has no line to learn from; expected lines with text")
     return counts
@@ -268,6 +276,7 @@ def _config(flags: Flags, characters: str, *, seeds: bool) -> BPE | Unigram:
         **shared,
         seed_size=flags.seed_sentencepiece_size if seeds else None,
         seeds="sentencepiece",
+        precision="single",
         hard_vocab_limit=flags.hard_vocab_limit,
         shrinking_factor=flags.shrinking_factor,
         num_sub_iterations=flags.num_sub_iterations,
@@ -302,8 +311,6 @@ def _finish(
         "byte_fallback": flags.byte_fallback,
         "marker": Marker("suffix", "▁", "joined") if suffix else Marker("prefix"),
     }
-    if isinstance(model, UnigramModel):
-        changes["precision"] = "single"
     back = DecodeSentencePiece(
         unknown=model.unknown,
         unknown_surface=flags.unk_surface,
@@ -315,7 +322,7 @@ def _finish(
         trained.spec,
         model=dataclasses.replace(model, **changes),
         normalizer=normalizer,
-        pretokenizer=(_spaces(flags, split=False),),
+        pretokenizer=(_spaces(flags, normalizer, split=False),),
         special_tokens={text: meta.ids[text] for text in meta.control},
         decoder=(back,),
     )

@@ -6,7 +6,9 @@
 
 Rules:
 - User-defined pieces are found from the left, the longest that matches; nothing joins with them.
-- A symbol that is no piece is unknown, and written by the rule of `model`.
+- A symbol that is no piece is unknown, and written by the rule of `model`. It may merge all the same.
+- An unused piece is taken apart afterwards, where the last two neighbours met that could have become it;
+  one of a single character is unknown.
 - The difference to a list of merges: a piece may be made in every way that it can be, and scores can
   be equal.
 
@@ -19,7 +21,10 @@ from collections.abc import Mapping
 
 
 def merge_by_scores(
-    word: str, scores: Mapping[str, float], user_defined: frozenset[str] = frozenset()
+    word: str,
+    scores: Mapping[str, float],
+    user_defined: frozenset[str] = frozenset(),
+    unused: frozenset[str] = frozenset(),
 ) -> list[str]:
     """The symbols of a word after all merges.
 
@@ -27,8 +32,23 @@ def merge_by_scores(
     ['aab', 'b']
     >>> merge_by_scores("▁▁▁", {"▁": 0.0, "▁▁": -1.0})
     ['▁▁', '▁']
+    >>> merge_by_scores("abc", {"ab": -1.0, "abc": -2.0}, unused=frozenset({"abc"}))
+    ['ab', 'c']
     """
     symbols: list[str] = []
+    split: dict[str, tuple[str, str]] = {}
+
+    def look(left: int) -> None:
+        """Two neighbours that could become an unused piece."""
+        if 0 <= left < len(symbols) - 1 and not (frozen[left] or frozen[left + 1]):
+            split[symbols[left] + symbols[left + 1]] = (symbols[left], symbols[left + 1])
+
+    def apart(text: str) -> list[str]:
+        if text not in unused or text not in split:
+            return [text]
+        left, right = split[text]
+        return apart(left) + apart(right)
+
     frozen: list[bool] = []
     at = 0
     while at < len(word):
@@ -38,17 +58,19 @@ def merge_by_scores(
         symbols.append(found or word[at])
         frozen.append(bool(found))
         at += len(symbols[-1])
+    for left in range(len(symbols)):
+        look(left)
     while True:
         places = [
             place
             for place in range(len(symbols) - 1)
             if not (frozen[place] or frozen[place + 1])
-            and symbols[place] in scores
-            and symbols[place + 1] in scores
             and symbols[place] + symbols[place + 1] in scores
         ]
         if not places:
-            return symbols
+            return [part for text in symbols for part in apart(text)]
         best = max(places, key=lambda place: (scores[symbols[place] + symbols[place + 1]], -place))
         symbols[best : best + 2] = [symbols[best] + symbols[best + 1]]
         frozen[best : best + 2] = [False]
+        look(best - 1)
+        look(best)

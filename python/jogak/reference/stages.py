@@ -72,14 +72,18 @@ _DRAWN = _drawn()
 
 
 def pretokenize_stages(
-    text: str, stages: Sequence[Mapping[str, Any]]
+    text: str, stages: Sequence[Mapping[str, Any]], bare: bool = False
 ) -> list[tuple[str, tuple[int, int]]]:
     """The words of a text, each with the characters of the original that it stands for.
 
     Args:
         text: any text.
         stages: plain data, as ``to_dict`` of pre-tokenizers gives them.
+        bare: the text is what normalization left of a text that was not empty, nor spaces alone.
 
+    >>> given = {"type": "metaspace", "prepend": "given", "mark": "▁", "escape": True}
+    >>> pretokenize_stages("", [given], bare=True)
+    [('▁', (0, 0))]
     >>> pretokenize_stages("a b", [{"type": "whitespace"}, {"type": "prefix_space"}])
     [(' a', (0, 1)), (' b', (2, 3))]
     """
@@ -89,16 +93,19 @@ def pretokenize_stages(
         words = [
             part
             for word, is_first in zip(words, first, strict=False)
-            for part in _stage(word, stage, is_first)
+            for part in _stage(word, stage, is_first, bare)
         ]
     return [("".join(c for c, _, _ in word), (word[0][1], word[-1][2])) for word in words if word]
 
 
 def _stage(
-    word: list[Character], stage: Mapping[str, Any], is_first: bool
+    word: list[Character], stage: Mapping[str, Any], is_first: bool, bare: bool
 ) -> list[list[Character]]:
     if not word:
-        return []
+        if bare and (stage["type"], stage.get("prepend")) == ("metaspace", "given"):
+            return [[(stage["mark"] if stage["escape"] else " ", 0, 0)]]
+        # Nothing is cut into no words.
+        return [word] if stage["type"] in ("prefix_space", "draw_bytes") else []
     text = "".join(c for c, _, _ in word)
     kind = stage["type"]
     if kind == "prefix_space":
@@ -160,6 +167,7 @@ def _metaspace(
     begins = {
         "always": True,
         "first": is_first,
+        "given": is_first,
         "start": word[0][1] == 0,
         "never": False,
     }[stage["prepend"]]

@@ -18,7 +18,8 @@ from typing import TypeAlias, get_args
 from jogak.errors import ConfigError
 from jogak.spec.added import AddedToken, SpecialPolicy
 from jogak.spec.bpe import BPE, BPEModel, Strategy, Ties
-from jogak.spec.checks import one_of
+from jogak.spec.checks import one_of, unicode_texts
+from jogak.spec.codes import CodesModel
 from jogak.spec.decoders import (
     DecodeByteFallback,
     DecodeByteLevel,
@@ -33,6 +34,7 @@ from jogak.spec.decoders import (
     DecodeWordPiece,
     decoder_stage_from_dict,
 )
+from jogak.spec.held import MergeTable, PieceTable
 from jogak.spec.inputs import Padding, Template, TemplatePart, Truncation
 from jogak.spec.markers import Marker, MarkerKind
 from jogak.spec.normalizers import (
@@ -85,6 +87,7 @@ __all__ = [
     "BertNormalizer",
     "Casefold",
     "Charsmap",
+    "CodesModel",
     "CollapseSpaces",
     "Config",
     "Criterion",
@@ -109,12 +112,14 @@ __all__ = [
     "Marker",
     "MarkerKind",
     "Matches",
+    "MergeTable",
     "Metaspace",
     "Model",
     "Named",
     "Normalizer",
     "NormalizerLike",
     "Padding",
+    "PieceTable",
     "Precision",
     "PrefixSpace",
     "Prepend",
@@ -189,10 +194,16 @@ class Spec:
 
     def __post_init__(self) -> None:
         one_of("special_policy", self.special_policy, get_args(SpecialPolicy))
+        # The model has looked at its pieces.
+        unicode_texts("model.marker", self.model.marker)
+        for option in ("pretokenizer", "special_tokens", "normalizer", "added_tokens", "decoder"):
+            unicode_texts(option, getattr(self, option))
+        unicode_texts("padding", self.padding)
+        pieces = self.model.table
+        size = len(pieces)
         for text, id_ in self.special_tokens.items():
-            size = len(self.model.pieces)
-            if not 0 <= id_ < size or self.model.pieces[id_] != text:
-                found = self.model.pieces[id_] if 0 <= id_ < size else None
+            if not 0 <= id_ < size or pieces[id_] != text:
+                found = pieces[id_] if 0 <= id_ < size else None
                 raise ConfigError(
                     f"special token {text!r} says id {id_}, where the piece is {found!r}; "
                     "the two must agree"
@@ -200,7 +211,7 @@ class Spec:
         if self.added_tokens:
             self._check_added_tokens()
         for id_ in self.template.ids:
-            if id_ >= len(self.model.pieces) or self.model.pieces[id_] is None:
+            if id_ >= size or pieces[id_] is None:
                 raise ConfigError(f"the template has the id {id_}, which is no piece")
 
     def __repr__(self) -> str:
@@ -223,5 +234,7 @@ class Spec:
                 if token.text in seen:
                     raise ConfigError(f"the added token {token.text!r} stands twice; expected once")
                 seen.add(token.text)
-        if missing := texts - set(self.model.pieces):
+        pieces = self.model.table
+        known = pieces if isinstance(pieces, PieceTable) else set(pieces)
+        if missing := [text for text in texts if text not in known]:
             raise ConfigError(f"the added token {min(missing)!r} is not among the pieces; add it")

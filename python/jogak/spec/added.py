@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -63,9 +63,32 @@ class AddedToken:
             for field in dataclasses.fields(self)[1:]:
                 flag(f"AddedToken.{field.name}", getattr(self, field.name))
 
+    @classmethod
+    def checked(cls, text: str, flags: Sequence[bool], in_model: bool) -> AddedToken:
+        """A token whose options were looked at before, made in a third of the time.
+
+        Args:
+            text: a text that is not empty.
+            flags: ``single_word``, ``lstrip``, ``rstrip``, ``normalized``.
+            in_model: as in the class.
+        """
+        token = cls.__new__(cls)
+        single_word, lstrip, rstrip, normalized = flags
+        # Nothing is set one by one, since nothing may be.
+        token.__dict__.update(
+            text=text,
+            single_word=single_word,
+            lstrip=lstrip,
+            rstrip=rstrip,
+            normalized=normalized,
+            in_model=in_model,
+            ascii_spaces=False,
+        )
+        return token
+
     def to_dict(self) -> dict[str, Any]:
         """The token as plain data, as files hold it."""
-        return dataclasses.asdict(self)
+        return dict(self.__dict__)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> AddedToken:

@@ -20,6 +20,7 @@ from jogak.spec.checks import (
     unique_pieces,
     unknown_text,
 )
+from jogak.spec.held import Held, MergeTable
 from jogak.spec.markers import Marker, MarkerKind
 
 _FLAGS = (
@@ -198,7 +199,7 @@ class BPE:
 
 
 @dataclass(frozen=True, kw_only=True)
-class BPEModel:
+class BPEModel(Held):
     """A BPE vocabulary, and how words are cut with it.
 
     Args:
@@ -262,9 +263,12 @@ class BPEModel:
             )
         self._check_later_options()
         size = len(self.pieces)
-        parts = [*chain.from_iterable(self.merges or ())]
-        # One pass in C for the usual case; the slow look is only for the message.
-        fine = not parts or (min(parts) >= 0 and max(parts) < size)
+        if isinstance(self.merges, MergeTable):
+            fine = self.merges.size() <= size
+        else:
+            parts = [*chain.from_iterable(self.merges or ())]
+            # One pass in C for the usual case; the slow look is only for the message.
+            fine = not parts or (min(parts) >= 0 and max(parts) < size)
         for rank, (left, right) in enumerate(() if fine else self.merges or ()):
             if not (0 <= left < size and 0 <= right < size):
                 raise ConfigError(
@@ -273,6 +277,7 @@ class BPEModel:
         texts = unique_pieces(self.pieces)
         if self.unknown is not None and self.unknown not in texts:
             raise ConfigError(f"the unknown piece {self.unknown!r} is not among the pieces; add it")
+        self._hold()
 
     def _check_later_options(self) -> None:
         for option in ("drop_unknown", "drawn", "hf_rules"):
@@ -303,11 +308,14 @@ class BPEModel:
 
     def __repr__(self) -> str:
         """Short: a vocabulary would fill many screens."""
-        merges = "ids as ranks" if self.merges is None else f"{len(self.merges):,} merges"
-        return f"<BPEModel: {len(self.pieces):,} pieces, {merges}, {self.marker.kind}, {self.strategy}>"
+        merges = self.at_hand("merges")
+        merges = "ids as ranks" if merges is None else f"{len(merges):,} merges"
+        return (
+            f"<BPEModel: {len(self.table):,} pieces, {merges}, {self.marker.kind}, {self.strategy}>"
+        )
 
     def to_core(self) -> dict[str, Any]:
         """The model as the core takes it: one flat dict."""
-        options = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        options = {field.name: self.at_hand(field.name) for field in dataclasses.fields(self)}
         marker: Marker = options.pop("marker")
         return {"type": self.family, **options, **marker.to_core()}

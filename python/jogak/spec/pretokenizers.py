@@ -192,7 +192,9 @@ class Metaspace:
         prepend: where a space is added that the text does not have: ``"first"`` before a document,
             ``"always"`` also behind every special token in it, ``"never"``; ``"start"`` before a word
             that begins where the original text does, nothing dropped before it (HF's ``first``).
-            Behind other stages every word is such a text. Decoding takes it off.
+            Behind other stages every word is such a text; ``"given"`` as ``"first"``, and also before a
+            document of which the normalizer leaves nothing, unless that is spaces alone and they are
+            collapsed (SentencePiece). Decoding takes it off.
         only_missing: add none where the text begins with a space already, as HF does. Decoding then
             cannot tell the two apart, and drops one.
         suffix: a space belongs to the word before it, and the one that is added goes behind the text
@@ -205,7 +207,7 @@ class Metaspace:
     'never'
     """
 
-    prepend: Literal["first", "start", "always", "never"] = "first"
+    prepend: Literal["first", "given", "start", "always", "never"] = "first"
     only_missing: bool = False
     suffix: bool = False
     split: bool = True
@@ -213,7 +215,7 @@ class Metaspace:
     mark: str = "▁"
 
     def __post_init__(self) -> None:
-        one_of("Metaspace.prepend", self.prepend, ("first", "start", "always", "never"))
+        one_of("Metaspace.prepend", self.prepend, ("first", "given", "start", "always", "never"))
         if (
             not isinstance(self.mark, str)
             or len(self.mark) != 1

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from jogak.errors import ConfigError
 from jogak.spec.bpe import BPEModel
+from jogak.spec.checks import check_ids
 
 __all__ = ["ScoredBPEModel"]
 
@@ -15,7 +16,7 @@ __all__ = ["ScoredBPEModel"]
 @dataclass(frozen=True, kw_only=True)
 class ScoredBPEModel(BPEModel):
     """A BPE vocabulary without a list of merges: any two neighbours whose joined text is a piece may
-    merge, the highest score first and of equal scores the leftmost.
+    merge, the highest score first and of equal scores the leftmost; also characters that are no pieces.
 
     A list of merges says less: it knows one way to make a piece, and no two merges of equal rank.
 
@@ -23,6 +24,9 @@ class ScoredBPEModel(BPEModel):
         scores: the score of every piece.
         user_defined: ids of pieces that are found before anything is merged, leftmost first and of
             those the longest; nothing merges with them.
+        unused: ids of pieces that are made like others, and taken apart again: there where the last pair
+            met that could have made the piece, anywhere in the text. One of a single character is
+            unknown. Not together with ``mark_words``.
         pieces, marker, byte_fallback, unknown, fuse_unknown: as in `BPEModel`.
 
     >>> model = ScoredBPEModel(pieces=("a", "b", "ab"), scores=(-1.0, -2.0, 0.0), merges=None)
@@ -34,6 +38,7 @@ class ScoredBPEModel(BPEModel):
 
     scores: tuple[float, ...]
     user_defined: tuple[int, ...] = ()
+    unused: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         BPEModel.__post_init__(self)
@@ -50,14 +55,22 @@ class ScoredBPEModel(BPEModel):
         ):
             if wrong:
                 raise ConfigError(f"{option} is {getattr(self, option)!r}; expected {expected}")
-        if len(self.scores) != len(self.pieces):
+        if len(self.scores) != len(self.table):
             raise ConfigError(
-                f"there are {len(self.scores)} scores for {len(self.pieces)} pieces; "
+                f"there are {len(self.scores)} scores for {len(self.table)} pieces; "
                 "expected one for each"
             )
-        for id_, score in enumerate(self.scores):
+        # One pass in C for the usual case; the slow look is only for the message.
+        fine = set(map(type, self.scores)) <= {float} and all(map(math.isfinite, self.scores))
+        for id_, score in enumerate(() if fine else self.scores):
             if not isinstance(score, (int, float)) or not math.isfinite(score):
                 raise ConfigError(f"the score of id {id_} is {score!r}; expected a finite number")
-        for id_ in self.user_defined:
-            if type(id_) is not int or not 0 <= id_ < len(self.pieces) or self.pieces[id_] is None:
-                raise ConfigError(f"user_defined has the id {id_!r}; expected ids of pieces")
+        check_ids("user_defined", self.user_defined, self.table)
+        check_ids("unused", self.unused, self.table)
+        if both := set(self.user_defined) & set(self.unused):
+            raise ConfigError(f"id {min(both)} is both user-defined and unused; choose one")
+        if self.unused and self.mark_words and self.marker.kind != "none":
+            raise ConfigError(
+                "unused pieces cannot be together with mark_words=True; let a pre-tokenizer write the "
+                "marker (jogak.Metaspace) and set mark_words=False"
+            )

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 from jogak.errors import ConfigError
 from jogak.spec.bpe import Alphabet
-from jogak.spec.checks import flag, one_of, unique_pieces
+from jogak.spec.checks import check_ids, flag, one_of, unique_pieces
+from jogak.spec.held import Held
 from jogak.spec.markers import Marker
 
 __all__ = ["Precision", "UnigramModel"]
@@ -19,7 +19,7 @@ Precision: TypeAlias = Literal["double", "single"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class UnigramModel:
+class UnigramModel(Held):
     """Pieces with probabilities (Kudo 2018); a word is cut in the most likely way.
 
     Args:
@@ -80,7 +80,9 @@ class UnigramModel:
                 f"there are {len(self.scores)} scores for {len(self.pieces)} pieces; "
                 "expected one for each"
             )
-        for id_, score in enumerate(self.scores):
+        # One pass in C for the usual case; the slow look is only for the message.
+        fine = set(map(type, self.scores)) <= {float} and all(map(math.isfinite, self.scores))
+        for id_, score in enumerate(() if fine else self.scores):
             if not isinstance(score, (int, float)) or not math.isfinite(score):
                 raise ConfigError(f"the score of id {id_} is {score!r}; expected a finite number")
         given = self.unknown_score
@@ -88,8 +90,8 @@ class UnigramModel:
             raise ConfigError(
                 f"unknown_score is {given!r}; expected a number, the logarithm of a probability"
             )
-        _check_ids("user_defined", self.user_defined, self.pieces)
-        _check_ids("unused", self.unused, self.pieces)
+        check_ids("user_defined", self.user_defined, self.pieces)
+        check_ids("unused", self.unused, self.pieces)
         if both := set(self.user_defined) & set(self.unused):
             raise ConfigError(f"id {min(both)} is both user-defined and unused; choose one")
         flag("byte_fallback", self.byte_fallback)
@@ -103,18 +105,11 @@ class UnigramModel:
                 f"marker is {self.marker.kind!r}; a Unigram model knows 'prefix' and 'suffix' (▁ that "
                 "the pre-tokenizer writes) and 'none'"
             )
+        self._hold()
 
     def to_core(self) -> dict[str, Any]:
         """The model as the core takes it: one flat dict."""
-        options = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        options = {field.name: self.at_hand(field.name) for field in dataclasses.fields(self)}
         marker: Marker = options.pop("marker")
         options["scores"] = list(map(float, self.scores))
         return {"type": self.family, **options, **marker.to_core()}
-
-
-def _check_ids(option: str, ids: Sequence[int], pieces: Sequence[str | None]) -> None:
-    for id_ in ids:
-        if type(id_) is not int or not 0 <= id_ < len(pieces) or pieces[id_] is None:
-            raise ConfigError(f"{option} has the id {id_!r}; expected ids of pieces")
-    if len(set(ids)) != len(ids):
-        raise ConfigError(f"{option} has an id twice; expected each once")

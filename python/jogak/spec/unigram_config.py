@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from jogak.errors import ConfigError
 from jogak.spec.checks import at_least, characters_of, flag, made, one_of, share, unknown_text
+from jogak.spec.unigram import Precision
 
 __all__ = ["SeedRule", "Unigram"]
 
@@ -77,6 +78,10 @@ class Unigram:
         fuse_unknown: one unknown piece for a run of unknown characters rather than one for each.
         hard_vocab_limit: a corpus that gives fewer pieces than ``vocab_size`` is an error; without,
             there are fewer.
+        precision: how sums of scores are rounded when texts are cut, as in `UnigramModel`.
+            ``"single"`` is SentencePiece's way, for tokenizers that are to become a ``.model``: scores
+            are rounded to 32 bits, and words are not cut at spaces (``Metaspace(split=False)``), since
+            it sums up over the whole text.
 
     Raises:
         ConfigError: a value that cannot be, or options that contradict each other.
@@ -106,6 +111,7 @@ class Unigram:
     unknown: str | None = "<unk>"
     fuse_unknown: bool = True
     hard_vocab_limit: bool = True
+    precision: Precision = "double"
 
     def __post_init__(self) -> None:
         if self.seed_size is None and isinstance(self.vocab_size, int):
@@ -125,6 +131,7 @@ class Unigram:
                 raise ConfigError(f"{option} is {value}; expected at most {most:,}")
         at_least("alphabet_size", self.alphabet_size, 1)
         one_of("seeds", self.seeds, get_args(SeedRule))
+        one_of("precision", self.precision, get_args(Precision))
         factor = self.shrinking_factor
         if isinstance(factor, bool) or not isinstance(factor, (int, float)) or not 0 < factor < 1:
             raise ConfigError(

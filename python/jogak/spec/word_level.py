@@ -7,14 +7,15 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from jogak.errors import ConfigError
-from jogak.spec.checks import flag, unique_pieces
+from jogak.spec.checks import check_ids, flag, unique_pieces
+from jogak.spec.held import Held
 from jogak.spec.markers import Marker
 
 __all__ = ["WordLevelModel"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class WordLevelModel:
+class WordLevelModel(Held):
     """A word that is a piece is that piece; any other word is the unknown piece.
 
     Args:
@@ -24,6 +25,7 @@ class WordLevelModel:
         byte_fallback: other words become the pieces ``<0x00>`` to ``<0xFF>`` of their bytes.
         fuse_unknown: one unknown piece for a run of unknown words, within a stretch of text between
             special tokens (SentencePiece).
+        unused: ids of pieces that text does not become; such words are unknown (SentencePiece).
         marker: the border of words, which the pre-tokenizer wrote: ``"prefix"`` for ``▁``.
         drawn: as in `BPEModel`.
 
@@ -44,6 +46,7 @@ class WordLevelModel:
     unknown: str | None = None
     byte_fallback: bool = False
     fuse_unknown: bool = False
+    unused: tuple[int, ...] = ()
     marker: Marker = field(default_factory=Marker)
     drawn: bool = False
 
@@ -56,15 +59,17 @@ class WordLevelModel:
                 "pre-tokenizer writes) and 'none'"
             )
         texts = unique_pieces(self.pieces)
+        check_ids("unused", self.unused, self.pieces)
         if self.unknown is not None and self.unknown not in texts:
             raise ConfigError(f"the unknown piece {self.unknown!r} is not among the pieces; add it")
+        self._hold()
 
     def __repr__(self) -> str:
         """Short: a vocabulary would fill many screens."""
-        return f"<WordLevelModel: {len(self.pieces):,} pieces>"
+        return f"<WordLevelModel: {len(self.table):,} pieces>"
 
     def to_core(self) -> dict[str, Any]:
         """The model as the core takes it: one flat dict."""
-        options = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        options = {field.name: self.at_hand(field.name) for field in dataclasses.fields(self)}
         marker: Marker = options.pop("marker")
         return {"type": self.family, **options, **marker.to_core()}

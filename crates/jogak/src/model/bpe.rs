@@ -2,14 +2,12 @@
 
 use std::sync::OnceLock;
 
-use aho_corasick::{AhoCorasick, MatchKind};
-use rustc_hash::FxHashMap;
-
 use super::cuts::Cuts;
 use super::greedy::Greedy;
 use super::merge::Merger;
-use super::pairs::PairTable;
+use super::pairs::{NO_RANK, PairTable};
 use super::ranks::{byte_ids, ranked};
+use super::scored::{Hidden, Unused, UserDefined, scored};
 use super::{Sink, Way};
 use crate::error::{Error, Result};
 use crate::observe::WordObserver;
@@ -30,9 +28,9 @@ pub enum Strategy {
 /// What a BPE model is made of; see the fields.
 #[derive(Debug, Clone)]
 pub struct BpeParts {
-    /// The bytes of every piece that ordinary text may become; the id is the position. Empty for an
-    /// id that stands for nothing or for a special token.
-    pub pieces: Vec<Vec<u8>>,
+    /// The bytes of every piece that ordinary text may become. A hole for an id that stands for nothing
+    /// or for a special token.
+    pub pieces: Vocab,
     /// Pairs of ids, best first; None if ids are ranks, or scores (see [`Bpe::new`]).
     pub merges: Option<Vec<(u32, u32)>>,
     /// Where there are no merges: the score of every piece, higher ones first.
@@ -40,6 +38,9 @@ pub struct BpeParts {
     /// Pieces that are found before anything is merged: leftmost first, and of those the longest. Only
     /// with `scores`.
     pub user_defined: Vec<u32>,
+    /// Pieces that are made like others, and then taken apart again; one of a single character is
+    /// unknown. Only with `scores`, and words that come with their marker.
+    pub unused: Vec<u32>,
     /// Symbols are bytes.
     pub bytes: bool,
     /// How borders of words are written.
@@ -94,14 +95,7 @@ pub struct Bpe {
     /// Words may be whole texts, so that they are cut first whatever they begin with.
     scored: bool,
     user_defined: Option<UserDefined>,
-}
-
-/// Finds the pieces that are found before anything is merged.
-#[derive(Debug)]
-struct UserDefined {
-    finder: AhoCorasick,
-    /// Pattern -> id.
-    ids: Vec<u32>,
+    unused: Option<Unused>,
 }
 
 impl Bpe {
@@ -113,23 +107,26 @@ impl Bpe {
     /// word.
     ///
     /// With `scores` (SentencePiece's way) any two neighbours merge whose joined text is a piece, the
-    /// highest score first and the leftmost among equals.
+    /// highest score first and the leftmost among equals, also characters that are no pieces. These have
+    /// ids behind all others, in [`Bpe::merge`] too.
     ///
     /// # Errors
     /// [`Error::Config`] for a merge whose parts or product are no pieces, or that stands twice.
-    pub fn new(parts: BpeParts) -> Result<Self> {
-        let vocab = Vocab::new(&parts.pieces);
-        let symbols = symbols(&parts, &vocab);
+    pub fn new(mut parts: BpeParts) -> Result<Self> {
+        let vocab = std::mem::take(&mut parts.pieces);
+        let hidden = Hidden::new(&parts, &vocab);
+        let symbols = symbols(&parts, &vocab, &hidden);
         let (pairs, proper) = match (&parts.merges, &parts.scores) {
             (Some(merges), _) => listed(merges, &vocab, &parts)?,
-            (None, Some(scores)) => (scored(&vocab, scores)?, false),
+            (None, Some(scores)) => (scored(&vocab, scores, &hidden)?, false),
             (None, None) => {
                 let found = ranked(&vocab, &byte_ids(&vocab));
                 (found.pairs, found.proper)
             }
         };
         let scored = parts.merges.is_none() && parts.scores.is_some();
-        let user_defined = user_defined(&vocab, &parts.user_defined)?;
+        let user_defined = UserDefined::new(&vocab, &parts.user_defined)?;
+        let unused = Unused::new(&parts, &vocab, hidden)?;
         // A piece that merges do not make is no merge's product, so a part of a word must not be taken
         // whole for it.
         let pieces = (0..vocab.len() as u32).filter_map(|id| vocab.piece(id));
@@ -139,12 +136,15 @@ impl Bpe {
             Symbols::Bytes { ids } => ids.iter().all(|&id| (id as usize) < vocab.len()),
             Symbols::Chars(_) => false,
         };
+        // What an unused piece is taken apart into depends on the whole text.
+        let plain = plain && unused.is_none();
         let exact = plain && (all_bytes || !parts.bytes) && parts.strategy == Strategy::Merges;
         let cuts = (exact && (made || !parts.whole_word)).then(|| Cuts::new(&vocab));
         Ok(Self {
             cuts,
             scored,
             user_defined,
+            unused,
             vocab,
             symbols,
             pairs,
@@ -212,17 +212,33 @@ impl Bpe {
         sink: &mut S,
         observer: &mut O,
     ) -> Result<()> {
+        if let Some(unused) = &self.unused
+            && way.strategy.unwrap_or(self.strategy) == Strategy::Merges
+        {
+            return self.word_with_unused(unused, word, way, merger, sink, observer);
+        }
         let Some(user) = &self.user_defined else {
             return self.plain_word(word, way, merger, sink, observer);
         };
         let mut from = 0;
-        for found in user.finder.find_iter(word) {
-            let between = &word[from..found.start()];
+        for (number, start, end) in user.find(word) {
+            let between = &word[from..start];
             self.plain_word(between, way, merger, &mut Shifted { sink, by: from }, observer)?;
-            sink.piece(user.ids[found.pattern().as_usize()], found.start(), found.end());
-            from = found.end();
+            user.id(number).into_iter().for_each(|id| sink.piece(id, start, end));
+            from = end;
         }
         self.plain_word(&word[from..], way, merger, &mut Shifted { sink, by: from }, observer)
+    }
+
+    /// A part of a word that nothing covers.
+    pub(super) fn uncovered<S: Sink>(
+        &self,
+        word: &str,
+        (start, end): (usize, usize),
+        way: &Way,
+        sink: &mut S,
+    ) -> Result<()> {
+        Pieces::new(self, word, way, sink).push(UNKNOWN, start, end)
     }
 
     fn plain_word<S: Sink, O: WordObserver>(
@@ -247,8 +263,10 @@ impl Bpe {
         let strategy = way.strategy.unwrap_or(self.strategy);
         if strategy != Strategy::Merges {
             let bytes = matches!(self.symbols, Symbols::Bytes { .. });
-            let greedy =
-                self.greedy.get_or_init(|| Greedy::new(&self.vocab, &self.word_marker, bytes));
+            let greedy = self.greedy.get_or_init(|| match &self.unused {
+                None => Greedy::new(&self.vocab, &self.word_marker, bytes),
+                Some(unused) => Greedy::new(&unused.others(&self.vocab), &self.word_marker, bytes),
+            });
             let shift = match &self.word_marker {
                 Marker::Prefix { text } => text.len(),
                 _ => 0,
@@ -289,6 +307,57 @@ impl Bpe {
             let last = starts.next().map_or(symbols.len(), |&next| next as usize) - 1;
             let id = if self.is_piece(id) { id } else { UNKNOWN };
             result = pieces.push(id, symbols[start as usize].start, symbols[last].end);
+            if result.is_err() {
+                break;
+            }
+        }
+        merger.symbols = symbols;
+        result
+    }
+
+    /// A word of a model with unused pieces: user-defined ones stand among its symbols, where nothing
+    /// merges with them.
+    fn word_with_unused<S: Sink, O: WordObserver>(
+        &self,
+        unused: &Unused,
+        word: &str,
+        way: &mut Way,
+        merger: &mut Merger,
+        sink: &mut S,
+        observer: &mut O,
+    ) -> Result<()> {
+        let mut symbols: Vec<Symbol> = std::mem::take(&mut merger.symbols);
+        symbols.clear();
+        let between = |from: usize, to: usize, symbols: &mut Vec<Symbol>| {
+            self.symbols.for_each(&word[from..to], |Symbol { id, start, end }| {
+                symbols.push(Symbol { id, start: from + start, end: from + end });
+            });
+        };
+        let mut from = 0;
+        if let Some(user) = &self.user_defined {
+            for (number, start, end) in user.find(word) {
+                between(from, start, &mut symbols);
+                symbols.push(Symbol { id: unused.frozen(number), start, end });
+                from = end;
+            }
+        }
+        between(from, word.len(), &mut symbols);
+        merger.clear();
+        symbols.iter().for_each(|symbol| merger.push(symbol.id));
+        let mut watcher = unused.watch(&self.pairs, &merger.ids, observer);
+        self.merge_word(way, merger, &mut watcher);
+        let splits = watcher.splits();
+        let mut pieces = Pieces::new(self, word, way, sink);
+        let mut starts = merger.starts.iter().skip(1);
+        let mut result = Ok(());
+        for (&id, &start) in merger.ids.iter().zip(&merger.starts) {
+            let last = starts.next().map_or(symbols.len(), |&next| next as usize) - 1;
+            let (start, end) = (symbols[start as usize].start, symbols[last].end);
+            result = unused.apart(&self.vocab, &splits, id, start, end, |id, start, end| {
+                let user = self.user_defined.as_ref().and_then(|user| user.id(unused.thawed(id)?));
+                let id = if self.is_piece(id) { id } else { user.unwrap_or(UNKNOWN) };
+                pieces.push(id, start, end)
+            });
             if result.is_err() {
                 break;
             }
@@ -457,7 +526,7 @@ impl<'a, S: Sink> Pieces<'a, S> {
     }
 }
 
-fn symbols(parts: &BpeParts, vocab: &Vocab) -> Symbols {
+fn symbols(parts: &BpeParts, vocab: &Vocab, hidden: &Hidden) -> Symbols {
     if parts.bytes && parts.merges.is_none() && parts.scores.is_none() {
         return Symbols::bytes(byte_ids(vocab));
     }
@@ -470,13 +539,15 @@ fn symbols(parts: &BpeParts, vocab: &Vocab) -> Symbols {
     }
     let marker = if parts.marked { Marker::None } else { parts.marker.clone() };
     let end = parts.word_suffix.clone().unwrap_or_default();
+    let pieces = || (0..vocab.len() as u32).filter_map(|id| vocab.piece(id));
     let mut characters: Vec<char> =
-        parts.pieces.iter().filter_map(|piece| symbol_character(piece, &marker)).collect();
+        pieces().filter_map(|piece| symbol_character(piece, &marker)).collect();
     if !end.is_empty() {
-        let bare = parts.pieces.iter().filter_map(|piece| piece.strip_suffix(end.as_bytes()));
+        let bare = pieces().filter_map(|piece| piece.strip_suffix(end.as_bytes()));
         characters.extend(bare.filter_map(|piece| symbol_character(piece, &marker)));
     }
-    let id_of = |text: &str| vocab.id(text.as_bytes());
+    characters.extend(hidden.characters());
+    let id_of = |text: &str| vocab.id(text.as_bytes()).or_else(|| hidden.id(text.as_bytes()));
     Symbols::chars_with_end(marker, end, characters.into_iter(), id_of)
 }
 
@@ -500,6 +571,7 @@ fn listed(merges: &[(u32, u32)], vocab: &Vocab, parts: &BpeParts) -> Result<(Pai
     let mut pairs = PairTable::with_capacity(merges.len());
     // (rank, left, right, product)
     let mut found = Vec::with_capacity(merges.len());
+    let mut joined = Vec::new();
     for (rank, &(left, right)) in merges.iter().enumerate() {
         let part = |id| {
             vocab.piece(id).ok_or_else(|| Error::Config {
@@ -519,7 +591,9 @@ fn listed(merges: &[(u32, u32)], vocab: &Vocab, parts: &BpeParts) -> Result<(Pai
         } else {
             other.strip_prefix(mark).unwrap_or(other)
         };
-        let joined = [one, bare].concat();
+        joined.clear();
+        joined.extend_from_slice(one);
+        joined.extend_from_slice(bare);
         match vocab.id(&joined) {
             Some(product) => found.push((rank as u32, left, right, product)),
             None if parts.hf_rules => {}
@@ -536,7 +610,7 @@ fn listed(merges: &[(u32, u32)], vocab: &Vocab, parts: &BpeParts) -> Result<(Pai
         }
     }
     // id -> the rank that makes it.
-    let mut made: FxHashMap<u32, u32> = FxHashMap::default();
+    let mut made = vec![NO_RANK; vocab.len()];
     let mut proper = true;
     for &(rank, left, right, product) in &found {
         if !pairs.insert(left, right, rank, product) {
@@ -546,9 +620,9 @@ fn listed(merges: &[(u32, u32)], vocab: &Vocab, parts: &BpeParts) -> Result<(Pai
                 expected: "every pair once".into(),
             });
         }
-        proper &= made.insert(product, rank).is_none();
+        proper &= std::mem::replace(&mut made[product as usize], rank) == NO_RANK;
     }
-    let before = |id: u32, rank: u32| made.get(&id).is_none_or(|&other| other < rank);
+    let before = |id: u32, rank: u32| made[id as usize] == NO_RANK || made[id as usize] < rank;
     proper = proper
         && found.iter().all(|&(rank, left, right, _)| before(left, rank) && before(right, rank))
         // A symbol of the alphabet that merges also make has two derivations.
@@ -575,58 +649,4 @@ fn is_symbol(piece: &[u8], parts: &BpeParts) -> bool {
         .into_iter()
         .flatten()
         .any(|piece| symbol_character(piece, &parts.marker).is_some())
-}
-
-/// All pairs of pieces whose joined text is a piece; equal scores are equal ranks.
-fn scored(vocab: &Vocab, scores: &[f32]) -> Result<PairTable> {
-    if scores.len() != vocab.len() {
-        return Err(Error::Config {
-            option: "scores",
-            found: format!("a list of {}", scores.len()),
-            expected: format!("as many as pieces ({})", vocab.len()),
-        });
-    }
-    let mut order: Vec<u32> = (0..vocab.len() as u32).collect();
-    order.sort_by(|&one, &other| scores[other as usize].total_cmp(&scores[one as usize]));
-    let mut merges = Vec::new();
-    let mut rank = 0;
-    for (place, &id) in order.iter().enumerate() {
-        if place > 0 && scores[order[place - 1] as usize].total_cmp(&scores[id as usize]).is_ne() {
-            rank += 1;
-        }
-        let piece = vocab.piece(id).unwrap_or_default();
-        for at in (1..piece.len()).filter(|&at| piece[at] & 0xC0 != 0x80) {
-            if let (Some(left), Some(right)) = (vocab.id(&piece[..at]), vocab.id(&piece[at..])) {
-                merges.push((left, right, rank, id));
-            }
-        }
-    }
-    let mut pairs = PairTable::with_capacity(merges.len());
-    for (left, right, rank, id) in merges {
-        pairs.insert(left, right, rank, id);
-    }
-    Ok(pairs)
-}
-
-fn user_defined(vocab: &Vocab, ids: &[u32]) -> Result<Option<UserDefined>> {
-    if ids.is_empty() {
-        return Ok(None);
-    }
-    let pieces: Vec<&[u8]> = ids.iter().filter_map(|&id| vocab.piece(id)).collect();
-    let finder = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(&pieces);
-    match finder {
-        Ok(finder) if pieces.len() == ids.len() => {
-            Ok(Some(UserDefined { finder, ids: ids.to_vec() }))
-        }
-        Ok(_) => Err(Error::Config {
-            option: "user_defined",
-            found: "an id without a piece".into(),
-            expected: "ids of pieces that text can become".into(),
-        }),
-        Err(_) => Err(Error::TooLarge {
-            what: "the finder of user-defined pieces",
-            size: ids.len() as u64,
-            limit: i32::MAX as u64,
-        }),
-    }
 }

@@ -22,6 +22,8 @@ pub(crate) struct Cuts {
     /// 4 + k that it is right in one.
     flags: Vec<u8>,
     entries: Vec<u64>,
+    /// The same for ASCII: row left, bit right.
+    ascii: Box<[u128; 128]>,
 }
 
 /// What is known of one side of a border.
@@ -48,15 +50,13 @@ fn bit(left: u32, right: u32) -> usize {
 
 /// The last byte of a character in UTF-8.
 #[inline]
-fn last_byte(character: char) -> u8 {
-    let code = u32::from(character);
+fn last_byte(code: u32) -> u8 {
     if code < 0x80 { code as u8 } else { 0x80 | (code & 0x3F) as u8 }
 }
 
 /// The first byte of a character in UTF-8.
 #[inline]
-fn first_byte(character: char) -> u8 {
-    let code = u32::from(character);
+fn first_byte(code: u32) -> u8 {
     match code {
         0..0x80 => code as u8,
         0x80..0x800 => 0xC0 | (code >> 6) as u8,
@@ -67,7 +67,11 @@ fn first_byte(character: char) -> u8 {
 
 impl Cuts {
     pub(super) fn new(vocab: &Vocab) -> Self {
-        let mut cuts = Self { flags: vec![0; 1 << 16], entries: vec![0; 1 << (BITS - 6)] };
+        let mut cuts = Self {
+            flags: vec![0; 1 << 16],
+            entries: vec![0; 1 << (BITS - 6)],
+            ascii: Box::new([0; 128]),
+        };
         // Bytes that are the last of a cut-off left character, or the first of a cut-off right one.
         let mut by_byte = [0u8; 256];
         for id in 0..vocab.len() as u32 {
@@ -96,65 +100,102 @@ impl Cuts {
             }
         }
         for code in 0..1u32 << 16 {
-            if let Some(character) = char::from_u32(code) {
-                // A byte is a left side as a last byte, and a right side as a first one.
-                cuts.flags[code as usize] |= by_byte[usize::from(last_byte(character))] & 0x0F
-                    | by_byte[usize::from(first_byte(character))] & 0xF0;
+            // A byte is a left side as a last byte, and a right side as a first one.
+            cuts.flags[code as usize] |= by_byte[usize::from(last_byte(code))] & 0x0F
+                | by_byte[usize::from(first_byte(code))] & 0xF0;
+        }
+        for left in 0..0x80 {
+            for right in 0..0x80 {
+                let kinds = cuts.flags(left) & cuts.flags(right) >> KINDS;
+                let entered = cuts.entered(left, right, kinds);
+                cuts.ascii[left as usize] |= u128::from(entered) << right;
             }
         }
         cuts
     }
 
-    #[inline]
-    fn flags(&self, character: char) -> u8 {
+    #[inline(always)]
+    fn flags(&self, character: u32) -> u8 {
         self.flags.get(character as usize).copied().unwrap_or(0xFF)
     }
 
     /// Whether a piece may lie across the border of two characters whose flags meet in `kinds`.
-    #[cold]
-    fn entered(&self, left: char, right: char, kinds: u8) -> bool {
-        let (last, first) = (Side::Byte(last_byte(left)), Side::Byte(first_byte(right)));
-        let (left, right) = (Side::Whole(left), Side::Whole(right));
-        [(left, right), (left, first), (last, right), (last, first)].into_iter().enumerate().any(
-            |(kind, (left, right))| {
-                let place = bit(left.key(), right.key());
-                kinds >> kind & 1 == 1 && self.entries[place / 64] >> (place % 64) & 1 == 1
-            },
-        )
+    #[inline]
+    fn entered(&self, left: u32, right: u32, kinds: u8) -> bool {
+        let sides = |kind: u8| {
+            let left = if kind < 2 { left } else { Side::Byte(last_byte(left)).key() };
+            let right = if kind & 1 == 0 { right } else { Side::Byte(first_byte(right)).key() };
+            bit(left, right)
+        };
+        let entry = |place: usize| self.entries[place / 64] >> (place % 64) & 1 == 1;
+        let mut kinds = kinds;
+        while kinds != 0 {
+            if entry(sides(kinds.trailing_zeros() as u8)) {
+                return true;
+            }
+            kinds &= kinds - 1;
+        }
+        false
     }
 
-    /// Calls `part(start, end, character)` with the parts of a word, left to right, in bytes of the
-    /// word; a part that is one character comes with that.
+    /// Calls `part(start, end, character)` with the parts of the word `text[start..end]`, left to right, in bytes
+    /// of the text; `character` is the code point of a part that is one character, else 0. A word has whole
+    /// characters.
     #[inline]
     pub(crate) fn for_each_part(
         &self,
-        word: &str,
-        mut part: impl FnMut(usize, usize, Option<char>),
+        text: &[u8],
+        start: usize,
+        end: usize,
+        mut part: impl FnMut(usize, usize, u32),
     ) {
-        let mut characters = word.char_indices();
-        let Some((_, mut left)) = characters.next() else { return };
+        let word = &text[..end];
+        let (mut left, mut at) = character(word, start);
         let mut left_flags = self.flags(left);
-        let mut start = 0;
-        let mut single = true;
-        for (at, right) in characters {
+        let mut from = start;
+        let mut single = left;
+        while at < end {
+            let (right, next) = character(word, at);
             let right_flags = self.flags(right);
             let kinds = left_flags & right_flags >> KINDS;
-            if kinds == 0 || !self.entered(left, right, kinds) {
-                part(start, at, single.then_some(left));
-                start = at;
-                single = true;
+            let joined = match (left | right) < 0x80 {
+                true => self.ascii[left as usize] >> right & 1 == 1,
+                false => kinds != 0 && self.entered(left, right, kinds),
+            };
+            if joined {
+                single = 0;
             } else {
-                single = false;
+                part(from, at, single);
+                (from, single) = (at, right);
             }
-            (left, left_flags) = (right, right_flags);
+            (left, left_flags, at) = (right, right_flags, next);
         }
-        part(start, word.len(), single.then_some(left));
+        part(from, end, single);
+    }
+}
+
+/// The character at `at` of a text, which there is, and where the next one starts.
+#[inline(always)]
+fn character(text: &[u8], at: usize) -> (u32, usize) {
+    let low = |byte: u8| u32::from(byte & 0x3F);
+    match text[at..] {
+        [a @ 0..0x80, ..] => (u32::from(a), at + 1),
+        [a @ 0xE0..0xF0, b, c, ..] => (u32::from(a & 0x0F) << 12 | low(b) << 6 | low(c), at + 3),
+        [a @ 0xC0..0xE0, b, ..] => (u32::from(a & 0x1F) << 6 | low(b), at + 2),
+        [a, b, c, d, ..] => {
+            (u32::from(a & 0x07) << 18 | low(b) << 12 | low(c) << 6 | low(d), at + 4)
+        }
+        // Not in a text.
+        _ => (0xFFFD, at + 1),
     }
 }
 
 /// The character that `bytes` end with, or its last byte if it begins before them.
 fn left_of(bytes: &[u8]) -> Side {
     let last = bytes[bytes.len() - 1];
+    if last < 0x80 {
+        return Side::Whole(char::from(last));
+    }
     for len in 1..=bytes.len().min(4) {
         if let Ok(text) = std::str::from_utf8(&bytes[bytes.len() - len..])
             && let Some(character) = text.chars().next()
@@ -167,6 +208,9 @@ fn left_of(bytes: &[u8]) -> Side {
 
 /// The character that `bytes` begin with, or its first byte if it ends behind them.
 fn right_of(bytes: &[u8]) -> Side {
+    if bytes[0] < 0x80 {
+        return Side::Whole(char::from(bytes[0]));
+    }
     for len in 1..=bytes.len().min(4) {
         if let Ok(text) = std::str::from_utf8(&bytes[..len])
             && let Some(character) = text.chars().next()
@@ -186,6 +230,8 @@ mod tests {
         for code in (0..0x11_0000).filter_map(char::from_u32) {
             let mut bytes = [0; 4];
             let bytes = code.encode_utf8(&mut bytes).as_bytes();
+            assert_eq!(character(bytes, 0), (u32::from(code), bytes.len()));
+            let code = u32::from(code);
             assert_eq!(Some(&first_byte(code)), bytes.first());
             assert_eq!(Some(&last_byte(code)), bytes.last());
         }
@@ -197,7 +243,9 @@ mod tests {
         let cuts = Cuts::new(&Vocab::new(pieces));
         let parts = |word: &str| {
             let mut parts = Vec::new();
-            cuts.for_each_part(word, |start, end, _| parts.push(word[start..end].to_owned()));
+            cuts.for_each_part(word.as_bytes(), 0, word.len(), |start, end, _| {
+                parts.push(word[start..end].to_owned());
+            });
             parts
         };
         assert_eq!(parts("가나가"), ["가나", "가"]);

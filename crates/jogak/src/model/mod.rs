@@ -4,17 +4,20 @@
 
 mod automaton;
 pub mod bpe;
+pub mod codes;
 pub(crate) mod cuts;
 mod drawn;
 mod greedy;
 mod merge;
 mod pairs;
 mod ranks;
+mod scored;
 pub mod unigram;
 pub mod word_level;
 pub mod wordpiece;
 
 pub use bpe::{Bpe, BpeParts, Strategy};
+pub use codes::{Codes, CodesParts, GlossaryPattern};
 pub use merge::Merger;
 pub use unigram::{Precision, Unigram, UnigramParts};
 pub use word_level::{WordLevel, WordLevelParts};
@@ -83,6 +86,8 @@ pub struct Scratch {
 pub enum Model {
     /// Byte pair encoding and the greedy ways over its pieces.
     Bpe(Bpe),
+    /// Byte pair encoding with a vocabulary and glossaries.
+    Codes(Box<Codes>),
     /// Longest match, and the whole word or nothing.
     WordPiece(WordPiece),
     /// The Unigram language model.
@@ -131,6 +136,7 @@ impl Model {
         let uncovered = way.keep_uncovered;
         match self {
             Model::Bpe(bpe) => bpe.word(word, way, &mut scratch.merger, sink, observer),
+            Model::Codes(codes) => codes.word(word, way, &mut scratch.merger, sink, observer),
             Model::WordPiece(model) => {
                 model.word(word, uncovered, &mut scratch.found, sink, observer)
             }
@@ -150,6 +156,7 @@ impl Model {
     pub fn vocab(&self) -> &Vocab {
         match self {
             Model::Bpe(bpe) => bpe.vocab(),
+            Model::Codes(codes) => codes.bpe().vocab(),
             Model::WordPiece(wordpiece) => wordpiece.vocab(),
             Model::Unigram(unigram) => unigram.vocab(),
             Model::WordLevel(words) => words.vocab(),
@@ -161,6 +168,7 @@ impl Model {
     pub fn bpe(&self) -> Option<&Bpe> {
         match self {
             Model::Bpe(bpe) => Some(bpe),
+            Model::Codes(codes) => Some(codes.bpe()),
             Model::Drawn(model) => model.bpe(),
             Model::WordPiece(_) | Model::Unigram(_) | Model::WordLevel(_) => None,
         }
@@ -170,7 +178,11 @@ impl Model {
     pub fn unigram(&self) -> Option<&Unigram> {
         match self {
             Model::Unigram(unigram) => Some(unigram),
-            Model::Bpe(_) | Model::WordPiece(_) | Model::WordLevel(_) | Model::Drawn(_) => None,
+            Model::Bpe(_)
+            | Model::Codes(_)
+            | Model::WordPiece(_)
+            | Model::WordLevel(_)
+            | Model::Drawn(_) => None,
         }
     }
 
@@ -181,7 +193,7 @@ impl Model {
             Model::Bpe(bpe) => bpe.whole_word(),
             Model::WordPiece(wordpiece) => wordpiece.takes_whole_words(),
             Model::WordLevel(_) => true,
-            Model::Unigram(_) | Model::Drawn(_) => false,
+            Model::Codes(_) | Model::Unigram(_) | Model::Drawn(_) => false,
         }
     }
 
@@ -189,7 +201,11 @@ impl Model {
     pub(crate) fn cuts(&self) -> Option<&cuts::Cuts> {
         match self {
             Model::Bpe(bpe) => bpe.cuts(),
-            Model::WordPiece(_) | Model::Unigram(_) | Model::WordLevel(_) | Model::Drawn(_) => None,
+            Model::Codes(_)
+            | Model::WordPiece(_)
+            | Model::Unigram(_)
+            | Model::WordLevel(_)
+            | Model::Drawn(_) => None,
         }
     }
 
@@ -203,7 +219,7 @@ impl Model {
         match self {
             Model::WordLevel(words) => words.fused(),
             Model::Drawn(model) => model.fuses_words(),
-            Model::Bpe(_) | Model::WordPiece(_) | Model::Unigram(_) => None,
+            Model::Bpe(_) | Model::Codes(_) | Model::WordPiece(_) | Model::Unigram(_) => None,
         }
     }
 
@@ -219,6 +235,7 @@ impl Model {
     pub(crate) fn is_own(&self, strategy: Option<Strategy>) -> bool {
         match self {
             Model::Bpe(bpe) => strategy.is_none_or(|strategy| strategy == bpe.strategy()),
+            Model::Codes(_) => strategy.is_none_or(|strategy| strategy == Strategy::Merges),
             Model::Drawn(model) => model.is_own(strategy),
             // There is but one way, whatever is asked for.
             Model::WordPiece(_) | Model::Unigram(_) | Model::WordLevel(_) => true,

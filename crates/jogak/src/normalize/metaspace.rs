@@ -12,8 +12,8 @@ use crate::pretokenize::{Dummy, Metaspace};
 fn adds(spaces: Metaspace, text: &str, place: Place) -> bool {
     let here = match spaces.dummy {
         Dummy::Always => true,
-        Dummy::First | Dummy::Start if spaces.suffix => place.last,
-        Dummy::First | Dummy::Start => place.first,
+        Dummy::First | Dummy::Given | Dummy::Start if spaces.suffix => place.last,
+        Dummy::First | Dummy::Given | Dummy::Start => place.first,
         Dummy::Never => false,
     };
     let present = |text: &str| {
@@ -23,7 +23,10 @@ fn adds(spaces: Metaspace, text: &str, place: Place) -> bool {
             text.starts_with(' ') || text.starts_with(spaces.mark())
         }
     };
-    here && !text.is_empty() && !(spaces.only_missing && present(text))
+    if text.is_empty() {
+        return here && place.bare && spaces.dummy == Dummy::Given;
+    }
+    here && !(spaces.only_missing && present(text))
 }
 
 /// Whether [`run`] would change `text`.

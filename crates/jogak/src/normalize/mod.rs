@@ -42,6 +42,8 @@ pub use rules::{RuleSet, parse_rules};
 
 pub(crate) use align::{Aligned, Shifted, Sink};
 
+use align::Complete;
+
 use std::sync::Arc;
 
 use aho_corasick::{AhoCorasick, MatchKind};
@@ -128,11 +130,14 @@ pub struct Place {
     pub first: bool,
     /// The document ends here.
     pub last: bool,
+    /// The rules of normalization left nothing of the stretch, and it was more than the spaces that they
+    /// collapse. Known only where it is asked for, and then to those who write spaces.
+    pub bare: bool,
 }
 
 impl Place {
     /// A whole document.
-    pub const WHOLE: Place = Place { first: true, last: true };
+    pub const WHOLE: Place = Place { first: true, last: true, bare: false };
 }
 
 /// A rule, ready to run.
@@ -290,6 +295,23 @@ impl Normalizer {
             }
         }
         Ok(now)
+    }
+
+    /// Whether `text` is nothing but spaces that are collapsed: no rule before that drops anything of it,
+    /// and what they make of it is spaces. Never where nothing is collapsed.
+    pub(crate) fn only_spaces(&self, text: &str, place: Place) -> Result<bool> {
+        let collapse = self.stages.iter().position(|stage| matches!(stage, Stage::Collapse));
+        let Some(collapse) = collapse else { return Ok(false) };
+        let mut now = text.to_owned();
+        for stage in &self.stages[..collapse] {
+            let mut out = Complete::default();
+            stage.run(&now, place, &mut out)?;
+            if out.dropped || out.at < now.len() {
+                return Ok(false);
+            }
+            now = out.text;
+        }
+        Ok(now.bytes().all(|byte| byte == b' '))
     }
 
     /// Whether [`Normalizer::undone`] has anything to do.

@@ -88,8 +88,11 @@ impl Rewriter {
                         Dummy::Start => origin(start) == 0,
                         _ => number == 0,
                     };
-                    let place =
-                        Place { first: place.first && first, last: place.last && number == last };
+                    let place = Place {
+                        first: place.first && first,
+                        last: place.last && number == last,
+                        ..place
+                    };
                     metaspace::run(spaces, word, place, out);
                 }
                 Rewriter::PrefixSpace => {

@@ -15,27 +15,12 @@
 //! - white space at the end of the text is one word; else it ends after its last line end; else
 //!   its last character is left to what follows, unless it is all there is.
 
+use super::blocks::Block;
+use super::borders::{Rule, Starts};
+use super::carry::{Behind, Doubtful, Judged, Runs};
 use super::classes::{LETTER, LINE_END, NUMBER, OTHER, SPACE};
 use super::classes::{blanks, class_at, letters, run, short_run};
 use super::o200k;
-
-/// Where the word that starts at `at` ends.
-#[inline(always)]
-pub(super) fn word_end(text: &[u8], at: usize) -> usize {
-    end::<3>(text, at, blank_end)
-}
-
-/// The same for Llama 3: `\s*[\r\n]+|\s+(?!\S)|\s+` at the end.
-#[inline(always)]
-pub(super) fn llama3_word_end(text: &[u8], at: usize) -> usize {
-    end::<3>(text, at, o200k::blank_end)
-}
-
-/// The same for Qwen 2: `\p{N}` for `\p{N}{1,3}`.
-#[inline(always)]
-pub(super) fn qwen2_word_end(text: &[u8], at: usize) -> usize {
-    end::<1>(text, at, o200k::blank_end)
-}
 
 #[inline(always)]
 fn end<const DIGITS: usize>(
@@ -93,5 +78,172 @@ fn blank_end(text: &[u8], at: usize) -> usize {
         Some(line_end) => line_end,
         None if blanks.last == at => blanks.end,
         None => blanks.last,
+    }
+}
+
+/// The same by masks; `LAST` is what stands behind the text: a line end makes all white space there one
+/// word, a space cuts it behind its last line end. See [`Cut`].
+#[derive(Default)]
+pub(super) struct Masks<const DIGITS: usize, const PAD: u8> {
+    cut: Cut<DIGITS>,
+    /// Borders behind contractions, in the next block.
+    behind_contraction: u64,
+}
+
+/// cl100k_base.
+pub(super) type Cl100k = Masks<3, b'\n'>;
+/// Llama 3.
+pub(super) type Llama3 = Masks<3, b' '>;
+/// Qwen 2.
+pub(super) type Qwen2 = Masks<1, b' '>;
+
+impl<const DIGITS: usize, const PAD: u8> Rule for Masks<DIGITS, PAD> {
+    const PAD: u8 = PAD;
+
+    #[inline(always)]
+    fn starts(&mut self, text: &[u8], at: usize, now: &Block, next: &Block) -> Starts {
+        let cut = self.cut.starts(now, next);
+        let mut bits = cut.bits | std::mem::take(&mut self.behind_contraction);
+        let mut apostrophes = cut.single & now.apostrophe;
+        while apostrophes != 0 {
+            let place = at + apostrophes.trailing_zeros() as usize;
+            apostrophes &= apostrophes - 1;
+            // What is no letter begins a word there anyway.
+            if let Some(end) = contraction(text, place)
+                && class_at(text, end).is_some_and(|(class, _)| LETTER.has(class))
+            {
+                match (end - at) as u32 {
+                    here @ 0..64 => bits |= 1 << here,
+                    there => self.behind_contraction |= 1 << (there - 64),
+                }
+            }
+        }
+        Starts { bits, take_back: cut.doubts.take_back, ..Starts::default() }
+    }
+
+    #[inline(always)]
+    fn word_end(text: &[u8], at: usize) -> usize {
+        match PAD {
+            b'\n' => end::<DIGITS>(text, at, blank_end),
+            _ => end::<DIGITS>(text, at, o200k::blank_end),
+        }
+    }
+}
+
+/// What cl100k and o200k have in common: everything but letters in capitals and contractions.
+///
+/// Line ends right behind symbols belong to them, and what is said of white space holds for the rest.
+/// - Symbols: a word begins where a run of them does, or at the space before it.
+/// - Letters: where a run of them does, unless white space that is no line end or a single symbol
+///   (with no space before) is there to begin the word.
+/// - Numbers: where a run of them does, and then after so many.
+/// - White space: where a run of it does; behind its last line end; and at its last character, if that
+///   is no line end.
+#[derive(Default)]
+pub(super) struct Cut<const DIGITS: usize> {
+    letters: Behind,
+    numbers: Behind,
+    symbols: Behind,
+    spaces: Behind,
+    blanks: Behind,
+    soft: Behind,
+    hard: Behind,
+    /// Line ends behind symbols.
+    swallowed: Runs,
+    /// Borders behind line ends: no line end may follow in the same run.
+    behind_line_ends: Doubtful,
+    /// A single symbol stood at the end of the block before: where it ends in this one.
+    joined: u64,
+    count: Count,
+}
+
+/// What [`Cut`] says of a block.
+pub(super) struct Parts {
+    /// Where words begin.
+    pub(super) bits: u64,
+    /// Single symbols that begin a word of letters.
+    pub(super) single: u64,
+    /// Line ends that belong to symbols.
+    pub(super) swallowed: u64,
+    /// The borders behind line ends.
+    pub(super) doubts: Judged,
+}
+
+impl<const DIGITS: usize> Cut<DIGITS> {
+    #[inline(always)]
+    pub(super) fn starts(&mut self, now: &Block, next: &Block) -> Parts {
+        let (letter, number, other, blank) = (now.letter(), now.number, now.other(), now.blank);
+        let behind_other = self.symbols.next(other);
+        let swallowed = self.swallowed.follow(now.line_end, now.line_end & behind_other).run;
+        let free = blank & !swallowed;
+        let line_end = free & now.line_end;
+        let soft = free & !line_end;
+        let doubts = self.behind_line_ends.judge(soft, soft & self.hard.next(line_end), line_end);
+        let last = soft & now.first & !now.before(blank, next.blank);
+        let symbols = other & !behind_other & !self.spaces.next(now.space);
+        let single = symbols & now.before(letter, next.letter());
+        let (joined, rest) = now.behind(single);
+        let joined = joined | std::mem::replace(&mut self.joined, rest);
+        let letters = letter & !self.letters.next(letter) & !self.soft.next(soft) & !joined;
+        let behind_number = self.numbers.next(number);
+        let numbers = match DIGITS {
+            1 => number & now.first,
+            _ => self.count.groups(number, behind_number, now.first),
+        };
+        let blanks = free & !self.blanks.next(free);
+        let bits = symbols | letters | numbers | blanks | doubts.borders | last;
+        Parts { bits, single, swallowed, doubts }
+    }
+}
+
+/// Numbers in threes from the left.
+#[derive(Default)]
+struct Count {
+    /// How many numbers since the last border, where the block before ended with one: 1 to 3.
+    before: u32,
+}
+
+impl Count {
+    /// Where groups begin.
+    #[inline(always)]
+    fn groups(&mut self, number: u64, behind_number: u64, first: u64) -> u64 {
+        if number == 0 {
+            return 0;
+        }
+        // Four bytes in a row, or a run that goes on: may be more than three characters.
+        let four = number & number << 1 & number << 2 & number << 3;
+        let goes_on = number & behind_number & 1;
+        if four | goes_on == 0 {
+            let last_run = !(u64::MAX >> number.leading_ones());
+            self.before = (number & first & last_run).count_ones();
+            return number & !behind_number;
+        }
+        self.long_groups(number, goes_on != 0, first)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn long_groups(&mut self, number: u64, goes_on: bool, first: u64) -> u64 {
+        let mut starts = 0;
+        let mut rest = number & first;
+        let mut count = if goes_on { self.before } else { 0 };
+        let mut behind = if goes_on { 0 } else { u32::MAX };
+        // A character that goes on from the block before has been counted.
+        if goes_on {
+            behind = (number & !first).trailing_ones();
+        }
+        while rest != 0 {
+            let place = rest.trailing_zeros();
+            rest &= rest - 1;
+            if place != behind || count == 3 {
+                starts |= 1 << place;
+                count = 0;
+            }
+            count += 1;
+            let bytes = (number & !first) >> place >> 1;
+            behind = place + 1 + bytes.trailing_ones();
+        }
+        self.before = count;
+        starts
     }
 }

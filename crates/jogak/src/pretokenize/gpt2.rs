@@ -11,7 +11,65 @@
 //! - of white space, the last character is left to what follows, unless it is all there is or the
 //!   text ends with it.
 
+use super::blocks::Block;
+use super::borders::{Rule, Starts};
+use super::carry::Behind;
 use super::classes::{LETTER, NUMBER, OTHER, blanks, class_at, letters, run};
+
+/// The rule by masks.
+#[derive(Default)]
+pub(super) struct Gpt2 {
+    letters: Behind,
+    numbers: Behind,
+    symbols: Behind,
+    spaces: Behind,
+    blanks: Behind,
+    /// What contractions at the end of a block change in the next one: borders, and letters that are
+    /// none.
+    behind_contraction: u64,
+    in_contraction: u64,
+}
+
+impl Rule for Gpt2 {
+    const PAD: u8 = b' ';
+
+    #[inline(always)]
+    fn starts(&mut self, text: &[u8], at: usize, now: &Block, next: &Block) -> Starts {
+        let (letter, number, other, blank) = (now.letter(), now.number, now.other(), now.blank);
+        let behind_space = self.spaces.next(now.space);
+        let symbols = other & !self.symbols.next(other) & !behind_space;
+        let letters = letter & !self.letters.next(letter) & !behind_space;
+        let numbers = number & !self.numbers.next(number) & !behind_space;
+        let blanks = blank & !self.blanks.next(blank);
+        let last = blank & now.first & !now.before(blank, next.blank);
+        let mut bits = symbols | letters | numbers | blanks | last;
+        bits &= !std::mem::take(&mut self.in_contraction);
+        bits |= std::mem::take(&mut self.behind_contraction);
+        let mut apostrophes = symbols & now.apostrophe;
+        while apostrophes != 0 {
+            let place = apostrophes.trailing_zeros();
+            apostrophes &= apostrophes - 1;
+            let Some(end) = contraction(text, at + place as usize) else { continue };
+            match place + 1 {
+                here @ 0..64 => bits &= !(1 << here),
+                _ => self.in_contraction = 1,
+            }
+            // What is no letter begins a word there anyway.
+            if class_at(text, end).is_some_and(|(class, _)| LETTER.has(class)) {
+                match (end - at) as u32 {
+                    here @ 0..64 => bits |= 1 << here,
+                    there => self.behind_contraction |= 1 << (there - 64),
+                }
+            }
+        }
+        Starts { bits, ..Starts::default() }
+    }
+
+    #[inline(always)]
+    fn word_end(text: &[u8], at: usize) -> usize {
+        word_end(text, at)
+    }
+}
 
 /// Where the word that starts at `at` ends.
 #[inline(always)]

@@ -21,6 +21,9 @@
 //! so words are the same as theirs for every text, new characters included. Libraries on other
 //! versions (Python's `regex`, HF tokenizers) differ on the characters that came between.
 
+mod blocks;
+mod borders;
+mod carry;
 mod cl100k;
 mod classes;
 mod gpt2;
@@ -45,6 +48,7 @@ pub use spaces::{Dummy, Metaspace};
 pub(crate) use regex::Finder;
 
 use crate::error::{Error, Result};
+use borders::{Rule, for_each_list};
 use classes::SPACE;
 
 /// A sequence of schemes, compiled. Each stage cuts the words of the stage before it further, and
@@ -264,12 +268,12 @@ impl Stage {
         match self {
             Stage::Whole => tile(text, |text, _| text.len(), word),
             Stage::Whitespace => tile_solid(text, simple::whitespace_end, word),
-            Stage::Gpt2 => tile(text, gpt2::word_end, word),
-            Stage::Cl100k => tile(text, cl100k::word_end, word),
-            Stage::O200k => tile(text, o200k::word_end, word),
-            Stage::Llama3 => tile(text, cl100k::llama3_word_end, word),
-            Stage::Qwen2 => tile(text, cl100k::qwen2_word_end, word),
-            Stage::Tekken => tile(text, o200k::tekken_word_end, word),
+            Stage::Gpt2 => by_rule::<gpt2::Gpt2>(text, word),
+            Stage::Cl100k => by_rule::<cl100k::Cl100k>(text, word),
+            Stage::O200k => by_rule::<o200k::O200k>(text, word),
+            Stage::Llama3 => by_rule::<cl100k::Llama3>(text, word),
+            Stage::Qwen2 => by_rule::<cl100k::Qwen2>(text, word),
+            Stage::Tekken => by_rule::<o200k::Tekken>(text, word),
             Stage::Bert => tile_solid(text, simple::bert_end, word),
             Stage::Bert8 => tile_solid(text, simple::bert_8_end, word),
             &Stage::Mark { mark, suffix } => {
@@ -305,6 +309,22 @@ impl Stage {
         }
         Ok(())
     }
+}
+
+/// Shorter texts are cut character by character: a block costs as much, however little is in it.
+const FEW: usize = 24;
+
+/// The words of a scheme that has a rule.
+#[inline(always)]
+fn by_rule<R: Rule>(text: &str, mut word: impl FnMut(usize, usize)) {
+    if text.len() < FEW || u32::try_from(text.len()).is_err() {
+        return tile(text, R::word_end, word);
+    }
+    for_each_list::<R>(text.as_bytes(), |borders| {
+        for pair in borders.windows(2) {
+            word(pair[0] as usize, pair[1] as usize);
+        }
+    });
 }
 
 /// Words one after the other, from the start of the text to its end.

@@ -21,22 +21,103 @@
 //! - white space ends after its last line end; else its last character is left to what follows,
 //!   unless it is all there is or the text ends with it.
 
-use super::cl100k::contraction;
+use super::blocks::Block;
+use super::borders::{Rule, Starts};
+use super::carry::{Behind, Doubtful, Runs};
+use super::cl100k::{Cut, contraction};
 use super::classes::{CASELESS, LETTER, LINE_END, LOWER, MARK, NUMBER, OTHER, SPACE, UPPER};
 use super::classes::{blanks, class_at, run, short_run, small_letters};
 
 const LINE_ENDS_AND_SLASHES: [u8; 3] = *b"\r\n/";
 
-/// Where the word that starts at `at` ends.
-#[inline(always)]
-pub(super) fn word_end(text: &[u8], at: usize) -> usize {
-    end::<3>(text, at, with_contraction)
+/// The rule by masks: as cl100k, and then
+///
+/// - a capital behind a small letter begins a word;
+/// - a capital behind a caseless letter begins one if a small letter stands before the run of those,
+///   or if its run of capitals ends with neither a small nor a caseless letter (this may be seen
+///   late);
+/// - a contraction right behind a letter begins none, but what follows it does.
+///
+/// Hard are marks; slashes behind line ends that belong to symbols; and contractions with other than
+/// ASCII in them or behind them.
+#[derive(Default)]
+pub(super) struct Masks<const DIGITS: usize, const CONTRACTIONS: bool> {
+    cut: Cut<DIGITS>,
+    lower: Behind,
+    caseless: Behind,
+    letters: Behind,
+    swallowed: Behind,
+    /// Caseless letters behind small ones.
+    lowered: Runs,
+    /// Capitals behind caseless letters.
+    capitals: Doubtful,
+    /// What contractions change in the next block: borders, and bytes that are none.
+    behind_contraction: u64,
+    in_contraction: u64,
 }
 
-/// The same for tekken: no contractions, `\p{N}` for `\p{N}{1,3}`.
-#[inline(always)]
-pub(super) fn tekken_word_end(text: &[u8], at: usize) -> usize {
-    end::<1>(text, at, |_, end| end)
+/// o200k_base.
+pub(super) type O200k = Masks<3, true>;
+/// Tekken: no contractions, `\p{N}` for `\p{N}{1,3}`.
+pub(super) type Tekken = Masks<1, false>;
+
+impl<const DIGITS: usize, const CONTRACTIONS: bool> Rule for Masks<DIGITS, CONTRACTIONS> {
+    const PAD: u8 = b' ';
+
+    #[inline(always)]
+    fn starts(&mut self, text: &[u8], at: usize, now: &Block, next: &Block) -> Starts {
+        let cut = self.cut.starts(now, next);
+        let (upper, lower, caseless) = (now.upper, now.lower, now.caseless);
+        let behind_lower = self.lower.next(lower);
+        let behind_caseless = self.caseless.next(caseless);
+        let lowered = self.lowered.follow(caseless, caseless & behind_lower).ends;
+        let late = upper & behind_caseless & !lowered;
+        let capitals = self.capitals.judge(upper, late, lower | caseless);
+        let mut bits = cut.bits | upper & (behind_lower | lowered) | capitals.borders;
+        let slashes = now.slash & self.swallowed.next(cut.swallowed);
+        let mut hard = now.mark | slashes;
+        if CONTRACTIONS {
+            bits &= !std::mem::take(&mut self.in_contraction);
+            let mut end = std::mem::take(&mut self.behind_contraction);
+            bits |= end;
+            let mut apostrophes = now.apostrophe & self.letters.next(now.letter());
+            while apostrophes != 0 {
+                let place = apostrophes & apostrophes.wrapping_neg();
+                apostrophes ^= place;
+                // One that ends a contraction begins the next word.
+                if place & end == 0 {
+                    let start = at + place.trailing_zeros() as usize;
+                    let Some(to) = contraction(text, start) else { continue };
+                    if !text[start..text.len().min(to + 1)].is_ascii() {
+                        hard |= place;
+                        break;
+                    }
+                    let (within, behind) = (to - start, u128::from(place) << (to - start));
+                    let letters = ((1u128 << within) - 1) << place.trailing_zeros();
+                    bits = bits & !(letters as u64) | behind as u64;
+                    self.in_contraction = (letters >> 64) as u64;
+                    self.behind_contraction = (behind >> 64) as u64;
+                    end = behind as u64;
+                }
+            }
+        }
+        Starts {
+            bits,
+            take_back: cut.doubts.take_back || capitals.take_back,
+            hard,
+            open: cut.doubts.borders | capitals.borders,
+            was_open: cut.doubts.was_open || capitals.was_open,
+        }
+    }
+
+    #[inline(always)]
+    fn word_end(text: &[u8], at: usize) -> usize {
+        if CONTRACTIONS {
+            end::<DIGITS>(text, at, with_contraction)
+        } else {
+            end::<DIGITS>(text, at, |_, end| end)
+        }
+    }
 }
 
 #[inline(always)]

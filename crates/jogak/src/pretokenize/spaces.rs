@@ -8,6 +8,10 @@ pub enum Dummy {
     Always,
     /// To the document alone.
     First,
+    /// The same, and to a document of which the rules of normalization left nothing, unless it was empty
+    /// or, where they collapse spaces, spaces alone ([`crate::normalize::Place::bare`]). So SentencePiece
+    /// has it.
+    Given,
     /// To every word whose first character stands at the very beginning of the document as it was
     /// given: to none where something was dropped before it (Hugging Face's `first`).
     Start,

@@ -11,7 +11,7 @@ from collections.abc import Collection
 from typing import Any
 
 from jogak.errors import UnsupportedFeature
-from jogak.spec import BPEModel, Spec, UnigramModel, WordLevelModel, WordPieceModel
+from jogak.spec import BPEModel, CodesModel, Spec, UnigramModel, WordLevelModel, WordPieceModel
 
 __all__ = ["left_out", "write_model"]
 
@@ -70,6 +70,8 @@ def cannot(name: str, what: str) -> UnsupportedFeature:
 
 
 def _bpe(model: BPEModel, vocab: dict[str, int], name: str) -> dict[str, Any]:
+    if isinstance(model, CodesModel) and (model.kept is not None or model.glossaries):
+        raise cannot(name, "merges that a vocabulary undoes, or glossaries (CodesModel)")
     if model.strategy != "merges":
         raise cannot(name, f"the strategy {model.strategy!r}")
     marker, pieces = model.marker, model.pieces
@@ -131,6 +133,8 @@ def _wordpiece(model: WordPieceModel, vocab: dict[str, int], name: str) -> dict[
 def _wordlevel(model: WordLevelModel, vocab: dict[str, int], name: str) -> dict[str, Any]:
     if model.byte_fallback or model.fuse_unknown:
         raise cannot(name, "whole words with byte fallback, or with one unknown piece for several")
+    if model.unused:
+        raise cannot(name, "unused pieces of whole words")
     unknown = _absent(vocab) if model.unknown is None else model.unknown
     return {"type": "WordLevel", "vocab": vocab, "unk_token": unknown}
 

@@ -189,7 +189,8 @@ def _written(stage: Pretokenizer, name: str) -> dict[str, Any]:
         return {"type": "FixedLength", "length": stage.length}
     if isinstance(stage, Metaspace) and not stage.suffix and stage.escape:
         prepend = "first" if stage.prepend == "start" else stage.prepend
-        if stage.prepend == "never" or (stage.only_missing and stage.prepend != "first"):
+        scheme = ("start", "always") if stage.only_missing else ()
+        if stage.prepend in ("never", *scheme):
             return {
                 "type": "Metaspace",
                 "replacement": stage.mark,

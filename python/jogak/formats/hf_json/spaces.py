@@ -38,6 +38,13 @@ def spaces_written(spec: Spec, name: str) -> Spec:
         normalizer += _COLLAPSED if isinstance(stage, CollapseSpaces) else (stage,)
     words = spec.pretokenizer
     first = words[0]
+    if isinstance(first, Metaspace) and first.prepend == "given":
+        raise UnsupportedFeature(
+            f'{name}: a tokenizer.json cannot say Metaspace(prepend="given"), which gives a space also '
+            "to texts that normalization leaves nothing of (control characters alone); "
+            'dataclasses.replace(stage, prepend="first") gives these none, or save as the '
+            "native format"
+        )
     if isinstance(first, Metaspace) and first.only_missing and first.prepend == "first":
         # Where special tokens cut nothing, a document begins where its text does.
         words = (dataclasses.replace(first, prepend="start"), *words[1:])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jogak.errors import UnsupportedFeature
 from jogak.formats.checked import is_unicode
@@ -21,7 +21,9 @@ from jogak.formats.hf_json.spaces import spaces_written
 from jogak.formats.hf_json.suffixes import suffixes_written
 from jogak.formats.hf_json.ways_back import decoder_of
 from jogak.spec import Spec
-from jogak.training import Log
+
+if TYPE_CHECKING:
+    from jogak.training import Log
 
 __all__ = ["dumps", "write"]
 

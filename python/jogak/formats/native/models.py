@@ -6,8 +6,15 @@ from collections.abc import Collection
 from typing import Any
 
 from jogak.formats.checked import Node
-from jogak.formats.native import bpe, scored_bpe, unigram, word_level, wordpiece
-from jogak.spec import Model, ScoredBPEModel, UnigramModel, WordLevelModel, WordPieceModel
+from jogak.formats.native import bpe, codes, scored_bpe, unigram, word_level, wordpiece
+from jogak.spec import (
+    CodesModel,
+    Model,
+    ScoredBPEModel,
+    UnigramModel,
+    WordLevelModel,
+    WordPieceModel,
+)
 
 __all__ = ["model_from_node", "model_to_dict"]
 
@@ -22,6 +29,8 @@ def model_to_dict(model: Model) -> dict[str, Any]:
         return unigram.to_dict(model)
     if isinstance(model, ScoredBPEModel):
         return scored_bpe.to_dict(model)
+    if isinstance(model, CodesModel):
+        return codes.to_dict(model)
     return bpe.to_dict(model)
 
 
@@ -42,4 +51,6 @@ def model_from_node(node: Node, apart: Collection[str], version: int) -> Model:
         return wordpiece.from_node(node, version)
     if kind.value == "word-level" and version >= 3:
         return word_level.from_node(node)
-    raise kind.expected("'bpe', 'scored-bpe', 'unigram', 'wordpiece' or 'word-level'")
+    if kind.value == "codes" and version >= 3:
+        return codes.from_node(node, version)
+    raise kind.expected("'bpe', 'scored-bpe', 'codes', 'unigram', 'wordpiece' or 'word-level'")

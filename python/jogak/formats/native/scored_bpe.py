@@ -12,8 +12,8 @@ from jogak.spec import ScoredBPEModel
 __all__ = ["from_node", "to_dict"]
 
 _FIELDS = (
-    "type", "pieces", "scores", "user_defined", "marker", "mark_words", "byte_fallback", "unknown",
-    "fuse_unknown",
+    "type", "pieces", "scores", "user_defined", "unused", "marker", "mark_words", "byte_fallback",
+    "unknown", "fuse_unknown",
 )  # fmt: skip
 
 
@@ -24,6 +24,7 @@ def to_dict(model: ScoredBPEModel) -> dict[str, Any]:
         "pieces": list(model.pieces),
         "scores": [float(score) for score in model.scores],
         "user_defined": list(model.user_defined),
+        "unused": list(model.unused),
         "marker": dataclasses.asdict(model.marker),
         "mark_words": model.mark_words,
         "byte_fallback": model.byte_fallback,
@@ -35,7 +36,7 @@ def to_dict(model: ScoredBPEModel) -> dict[str, Any]:
 def from_node(node: Node) -> ScoredBPEModel:
     """The section as a model, checked field by field."""
     (
-        _, pieces_node, scores, user_defined, marker, mark_words, byte_fallback, unknown,
+        _, pieces_node, scores, user_defined, unused, marker, mark_words, byte_fallback, unknown,
         fuse_unknown,
     ) = node.fields(*_FIELDS)  # fmt: skip
     pieces = tuple(pieces_node.texts_or_nulls())
@@ -46,6 +47,7 @@ def from_node(node: Node) -> ScoredBPEModel:
             merges=None,
             scores=numbers(scores),
             user_defined=tuple(user_defined.integers(0, len(pieces) - 1)),
+            unused=tuple(unused.integers(0, len(pieces) - 1)),
             marker=marker_from_node(marker),
             mark_words=mark_words.flag(),
             byte_fallback=byte_fallback.flag(),

@@ -54,9 +54,9 @@ pub enum Precision {
 /// What a Unigram model is made of; see the fields.
 #[derive(Debug, Clone)]
 pub struct UnigramParts {
-    /// The bytes of every piece that ordinary text may become; the id is the position. Empty for an
-    /// id that stands for nothing, or for a special token.
-    pub pieces: Vec<Vec<u8>>,
+    /// The bytes of every piece that ordinary text may become. A hole for an id that stands for nothing
+    /// or for a special token.
+    pub pieces: Vocab,
     /// Natural log-probabilities, one for every id; those of ids without a piece are not looked at.
     pub scores: Vec<f64>,
     /// Pieces that are to be found wherever they stand: their score is not the listed one, but a
@@ -112,6 +112,9 @@ struct HfRules {
     unknown: Option<memmem::Finder<'static>>,
     bytes: bool,
     always: bool,
+    /// Nothing stands for an unknown character, which is an error as soon as it is the best way to come
+    /// to a place, even where the best way to cut the word passes that place over.
+    strict: bool,
 }
 
 /// Where no piece lies across: before `▁`, as far as the vocabulary allows.
@@ -134,15 +137,16 @@ impl Unigram {
     /// [`Error::Config`] if there are not as many scores as pieces, or one is not finite, or no text
     /// has a piece; [`Error::TooLarge`] for more pieces than the tree can hold.
     pub fn new(parts: UnigramParts) -> Result<Self> {
-        let UnigramParts { pieces, mut scores, user_defined, .. } = parts;
-        if scores.len() != pieces.len() {
+        let UnigramParts { pieces: vocab, mut scores, user_defined, .. } = parts;
+        if scores.len() != vocab.len() {
             return Err(Error::Config {
                 option: "scores",
                 found: format!("a list of {}", scores.len()),
-                expected: format!("as many as pieces ({})", pieces.len()),
+                expected: format!("as many as pieces ({})", vocab.len()),
             });
         }
-        let mut normal: Vec<bool> = pieces.iter().map(|piece| !piece.is_empty()).collect();
+        let mut normal: Vec<bool> =
+            (0..vocab.len() as u32).map(|id| vocab.piece(id).is_some()).collect();
         for (id, score) in scores.iter().enumerate().filter(|&(id, _)| normal[id]) {
             // A sum of 32 bits must have a number too.
             if !score.is_finite() || score.abs() > f64::from(f32::MAX) / 2.0 {
@@ -154,7 +158,7 @@ impl Unigram {
             }
         }
         for &id in &user_defined {
-            let Some(piece) = pieces.get(id as usize).filter(|piece| !piece.is_empty()) else {
+            let Some(piece) = vocab.piece(id) else {
                 return Err(Error::Config {
                     option: "user_defined",
                     found: format!("id {id}"),
@@ -168,7 +172,7 @@ impl Unigram {
         let lowest = scores.iter().zip(&normal).filter(|&(_, &is)| is).map(|(&score, _)| score);
         let lowest = lowest.fold(f64::INFINITY, f64::min);
         let lowest = if lowest.is_finite() { lowest } else { 0.0 };
-        let texts = || pieces.iter().map(Vec::as_slice).zip(0u32..);
+        let texts = || (0..vocab.len() as u32).map(|id| (vocab.piece(id).unwrap_or_default(), id));
         let unknown_score = parts.unknown_score.unwrap_or(lowest - UNKNOWN_PENALTY);
         if !unknown_score.is_finite() || unknown_score.abs() > f64::from(f32::MAX) / 2.0 {
             return Err(Error::Config {
@@ -198,13 +202,14 @@ impl Unigram {
         let among_ways = many.then(|| {
             let mut among = scores.clone();
             for &id in &user_defined {
-                let characters = pieces[id as usize].iter().filter(|&byte| byte & 0xC0 != 0x80);
+                let piece = vocab.piece(id).unwrap_or_default();
+                let characters = piece.iter().filter(|&byte| byte & 0xC0 != 0x80);
                 among[id as usize] = f64::from((0.1 * (characters.count() as f64 - 1.0)) as f32);
             }
             among
         });
         let bytes = parts.byte_fallback.as_deref();
-        let text_of = |id: u32| pieces.get(id as usize).filter(|piece| !piece.is_empty());
+        let text_of = |id: u32| vocab.piece(id);
         let hf = found.map(|(scores, single)| HfRules {
             scores,
             single,
@@ -214,6 +219,7 @@ impl Unigram {
                 .map(|piece| memmem::Finder::new(piece).into_owned()),
             bytes: bytes.is_some_and(|ids| ids.iter().any(|&id| text_of(id).is_some())),
             always: bytes.is_some_and(|ids| ids.contains(&UNKNOWN)),
+            strict: parts.unknown.is_none(),
         });
         Ok(Self {
             hf: hf.map(Box::new),
@@ -227,7 +233,7 @@ impl Unigram {
             fuse_unknown: parts.fuse_unknown,
             byte_fallback: parts.byte_fallback,
             precision: parts.precision,
-            vocab: Vocab::new(&pieces),
+            vocab,
             scores,
         })
     }
@@ -238,11 +244,14 @@ impl Unigram {
     }
 
     /// Whether a text may have one of the pieces that stand for unknown characters, written out, so that
-    /// sums cannot be told from ids.
+    /// sums cannot be told from ids; or whether more is to be known of it than its ids.
     pub fn has_reserved(&self, text: &str) -> bool {
         self.hf.as_ref().is_some_and(|hf| {
             let has = |finder: &memmem::Finder<'_>| finder.find(text.as_bytes()).is_some();
-            hf.always || hf.unknown.as_ref().is_some_and(has) || (hf.bytes && text.contains("<0x"))
+            hf.always
+                || hf.strict
+                || hf.unknown.as_ref().is_some_and(has)
+                || (hf.bytes && text.contains("<0x"))
         })
     }
 
@@ -297,9 +306,15 @@ impl Unigram {
         let mut pieces = Pieces::new(self, word, keep_uncovered, sink);
         let mut running = Running::default();
         let mut result = Ok(());
+        let strict = !keep_uncovered && self.hf.as_ref().is_some_and(|hf| hf.strict);
         self.for_each_part(word, |start, end| {
             if result.is_ok() {
-                result = self.part(&word[start..end], &mut running, viterbi, observer);
+                let part = &word[start..end];
+                result = if strict {
+                    self.covered_part(part, &mut running, viterbi, observer)
+                } else {
+                    self.part(part, &mut running, viterbi, observer)
+                };
                 for &(id, from, to) in viterbi.path() {
                     if result.is_ok() {
                         result = pieces.push(id, start + from, start + to);
@@ -335,6 +350,22 @@ impl Unigram {
             }
         }
         Ok(())
+    }
+
+    /// As [`Unigram::part`], where no place may be come to best by an unknown character.
+    fn covered_part<O: WordObserver>(
+        &self,
+        part: &str,
+        running: &mut Running,
+        viterbi: &mut Viterbi,
+        observer: &mut O,
+    ) -> Result<()> {
+        let mut watch = Uncovered { inner: observer, met: None };
+        self.part(part, running, viterbi, &mut watch)?;
+        match watch.met {
+            None => Ok(()),
+            Some((start, end)) => Err(Error::NotCovered { text: part[start..end].to_owned() }),
+        }
     }
 
     /// Calls `each` with the parts of a word that no piece connects. Each can be cut by itself, given
@@ -430,6 +461,23 @@ impl Cuts {
             }
         }
         cuts
+    }
+}
+
+/// Sees the first unknown character by which a place is come to best.
+struct Uncovered<'a, O> {
+    inner: &'a mut O,
+    met: Option<(usize, usize)>,
+}
+
+impl<O: WordObserver> WordObserver for Uncovered<'_, O> {
+    fn candidate(&mut self, start: usize, end: usize, id: u32, score: f64, sum: f64, best: bool) {
+        if id == UNKNOWN && best && self.met.is_none() {
+            self.met = Some((start, end));
+        }
+        if O::WATCHES {
+            self.inner.candidate(start, end, id, score, sum, best);
+        }
     }
 }
 
@@ -538,7 +586,7 @@ mod tests {
         let (texts, scores): (Vec<_>, Vec<_>) =
             pieces.iter().map(|&(text, score)| (text.as_bytes().to_vec(), score)).unzip();
         let parts = UnigramParts {
-            pieces: texts,
+            pieces: Vocab::new(texts),
             scores,
             user_defined: Vec::new(),
             byte_fallback: None,

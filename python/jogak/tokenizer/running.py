@@ -1,45 +1,33 @@
-"""The tokenizer that runs: compiled from a `Spec`, immutable, shared between threads.
+"""A tokenizer at work: texts to ids, with all that may be asked about them, and back.
 
-Rule: composes the core, the formats and the traces; decides nothing about text.
+Rule: composes the core, and hands on what it found; decides nothing about text, knows no files.
 """
 
 from __future__ import annotations
 
-import dataclasses
-import json
-import os
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
-from types import MappingProxyType
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from jogak import _core, inputs
-from jogak.errors import ConfigError, DecodeError, FormatError, JogakError
+from jogak.errors import ConfigError, DecodeError
 from jogak.ragged import Ragged
-from jogak.spec import BPEModel, Charsmap, RuleSet, Spec, SpecialPolicy, Strategy, UnigramModel
+from jogak.spec import Spec, SpecialPolicy, Strategy, UnigramModel
 from jogak.special import Allowed, Disallowed, Text, Trusted, chosen, parts, plain_tokens, policy
 from jogak.threads import resolve_threads
+from jogak.tokenizer.calls import draw, limit, no_probabilities, way
 
 if TYPE_CHECKING:
-    from os import PathLike
-
     import numpy as np
     from numpy.typing import NDArray
 
+    from jogak.corpus import Corpus, FormatName
     from jogak.encoding import Encoding, EncodingBatch
     from jogak.explain.data import EncodingTrace
     from jogak.inputs import PaddingLike, TruncationLike
     from jogak.streaming import DecodeStream
-    from jogak.training import Log
+    from jogak.tokenizer.files import Portions
 
-__all__ = ["Score", "Segmentation", "Tokenizer", "load"]
-
-#: Texts whose ids are written into saved files and checked when they are read.
-PROBES = (
-    "The quick brown fox doesn't jump over 1234567 lazy dogs.",
-    "계란간장볶음밥은 최고의 영화!",
-    "日本語と中文、emoji 🐑 and\ttabs\n\n  spaces  ",
-)
+__all__ = ["Running", "Score", "Segmentation"]
 
 
 class Segmentation(NamedTuple):
@@ -57,41 +45,12 @@ class Score(NamedTuple):
     entropy: float
 
 
-class Tokenizer:
-    """Text to ids and back.
+class Running:
+    """A compiled spec. `jogak.Tokenizer` is one that also knows how it came to be, and can be kept."""
 
-    Made by `jogak.train` or `jogak.load`, or compiled from any `Spec`. It can be pickled, copied,
-    used from many threads at once, and used in a forked process.
-
-    >>> import jogak
-    >>> words = {"low": 5, "lower": 2, "newest": 6, "widest": 3}
-    >>> tok = jogak.train(words, jogak.BPE(num_merges=10, marker="suffix", ties="first-seen"))
-    >>> tok.tokens("lowest")
-    ['low', 'est</w>']
-    >>> tok.decode(tok.encode("lowest newest"))
-    'lowest newest'
-    """
-
-    def __init__(
-        self,
-        spec: Spec,
-        training: Log | None = None,
-        extras: Mapping[str, Any] | None = None,
-    ) -> None:
-        """Compile a tokenizer.
-
-        Args:
-            spec: all that it is.
-            training: how it came to be, if that is known.
-            extras: what stood beside it in a model's folder and says nothing about ids.
-
-        Raises:
-            ConfigError: the spec does not hold together (a merge without a product, ...).
-        """
+    def __init__(self, spec: Spec) -> None:
         self._spec = spec
-        self._training = training
         self._chosen: dict[tuple[frozenset[str], frozenset[str]], _core.Chosen] = {}
-        self._extras = MappingProxyType({} if extras is None else dict(extras))
         self._core = _core.Tokenizer(
             spec.model.to_core(),
             [stage.to_dict() for stage in spec.pretokenizer],
@@ -99,8 +58,6 @@ class Tokenizer:
             [stage.to_core() for stage in spec.normalizer],
             None if spec.decoder is None else [stage.to_core() for stage in spec.decoder],
         )
-
-    # --- run
 
     def encode(
         self,
@@ -215,6 +172,70 @@ class Tokenizer:
         if add_special_tokens:
             ids, offsets = inputs.around_batch(self._spec.template, ids, offsets)
         return Ragged(ids, offsets)
+
+    def encode_files(
+        self,
+        files: Corpus,
+        *,
+        format: FormatName | None = None,
+        field: str | None = None,
+        column: str | None = None,
+        documents: Literal["line", "file"] = "line",
+        separator: str | None = None,
+        newline: Literal["keep", "drop"] | None = None,
+        errors: Literal["strict", "replace", "skip"] = "strict",
+        portion: int = 1 << 24,
+        num_threads: int | None = None,
+        dropout: float | None = None,
+        alpha: float | None = None,
+        seed: int | None = None,
+        strategy: Strategy | None = None,
+        special: SpecialPolicy | None = None,
+    ) -> Portions:
+        """The documents of files -> their ids, some documents at a time, in bounded memory.
+
+        The ids are those of `encode_batch` on all documents at once.
+
+        Args:
+            files: a path (a file, a folder, a pattern, ``"-"`` for standard input), a file object, or a
+                list of those; gzip and zstd are seen in the bytes. See `jogak.corpus`.
+            format, field, column, documents, separator, errors: as in `jogak.count`.
+            newline: lines of plain text: ``"keep"`` the line end or, as None does, ``"drop"`` it.
+            portion: how many bytes of documents make a portion. A document is never cut; memory is some
+                three times the portion, or the largest document if that is larger.
+            num_threads: as in `encode_batch`.
+            dropout, alpha, seed, strategy, special: as in `encode_batch`.
+
+        Returns:
+            An iterator over `Ragged` batches, with `report` and `progress`.
+
+        Raises:
+            ConfigError: an impossible option.
+            CorpusError: no such file; while iterating: a document that cannot be read, when all before
+                it have been handed out.
+
+        >>> import jogak
+        >>> tok = jogak.train({"hug": 10, "pug": 5}, jogak.BPE(num_merges=2, marker="none"))
+        >>> with open("hugs.txt", "w") as file:
+        ...     _ = file.write("hug\\npug hug\\n")
+        >>> [ids for batch in tok.encode_files("hugs.txt") for ids in batch.to_lists()]
+        [[5], [2, 4, 5]]
+        """
+        from jogak.tokenizer.files import Portions, documents_of
+
+        read, ignored = documents_of(
+            files,
+            errors,
+            format=format,
+            field=field,
+            column=column,
+            documents=documents,
+            separator=separator,
+            newline=newline,
+        )
+        how = (self._policy(special), resolve_threads(num_threads), limit("portion", portion, 1))
+        draw = self._draw(dropout, alpha, seed, strategy)
+        return Portions(read, ignored, lambda read: read.encode(self._core, *how, strategy, draw))
 
     def encoding(
         self,
@@ -376,7 +397,7 @@ class Tokenizer:
         >>> tok.tokens("hug pug hug"), tok.truncate("hug pug hug", 2)
         (['hug', 'p', 'ug', 'hug'], 'hug p')
         """
-        return self._core.truncate(text, _limit(n, 0), self._policy(special), strategy)
+        return self._core.truncate(text, limit("n", n, 0), self._policy(special), strategy)
 
     def split(
         self,
@@ -405,7 +426,7 @@ class Tokenizer:
         >>> tok.split("hug pug hug", 2)
         ['hug p', 'ug hug']
         """
-        return self._core.split(text, _limit(n, 1), self._policy(special), strategy)
+        return self._core.split(text, limit("n", n, 1), self._policy(special), strategy)
 
     def decode(
         self,
@@ -510,9 +531,10 @@ class Tokenizer:
             ConfigError: not a Unigram tokenizer, or an impossible ``n``.
             EncodeError, SpecialTokenError: as in `encode`.
 
+        >>> import jogak
         >>> from jogak.spec import Spec, UnigramModel, resolve_pretokenizer
         >>> model = UnigramModel(pieces=("a", "b", "ab"), scores=(-2.0, -3.0, -4.0))
-        >>> tok = Tokenizer(Spec(model=model, pretokenizer=resolve_pretokenizer("none")))
+        >>> tok = jogak.Tokenizer(Spec(model=model, pretokenizer=resolve_pretokenizer("none")))
         >>> tok.nbest("ab", 2)
         [Segmentation(score=-4.0, ids=[2]), Segmentation(score=-5.0, ids=[0, 1])]
         """
@@ -520,7 +542,7 @@ class Tokenizer:
             raise ConfigError(f"n is {n!r}; expected a whole number, at least 1")
         ways = self._core.n_best(text, n, self._policy(special))
         if ways is None:
-            raise self._no_probabilities("nbest")
+            raise no_probabilities(self._spec.model, "nbest")
         return [Segmentation(score, ids) for score, ids in ways]
 
     def score(
@@ -547,26 +569,21 @@ class Tokenizer:
             EncodeError: ``ids`` are none of the ways to cut the text.
             ConfigError: not a Unigram tokenizer, or an impossible ``alpha``.
 
+        >>> import jogak
         >>> from jogak.spec import Spec, UnigramModel, resolve_pretokenizer
         >>> model = UnigramModel(pieces=("a", "b", "ab"), scores=(-2.0, -3.0, -4.0))
-        >>> tok = Tokenizer(Spec(model=model, pretokenizer=resolve_pretokenizer("none")))
+        >>> tok = jogak.Tokenizer(Spec(model=model, pretokenizer=resolve_pretokenizer("none")))
         >>> tok.score("ab", [0, 1]).way
         -5.0
         """
         if isinstance(alpha, bool) or not 0.0 <= alpha <= 1e6:
             raise ConfigError(f"alpha is {alpha!r}; expected a number from 0 to 1,000,000")
         if not isinstance(self._spec.model, UnigramModel):
-            raise self._no_probabilities("score")
+            raise no_probabilities(self._spec.model, "score")
         way = self.encode(text, special=special) if ids is None else [int(id_) for id_ in ids]
         found = self._core.likelihood(text, way, alpha, self._policy(special))
         assert found is not None
         return Score(*found)
-
-    def _no_probabilities(self, what: str) -> ConfigError:
-        return ConfigError(
-            f"{what} asks for probabilities, and a {self._spec.model.family} model has none; it takes a "
-            "Unigram tokenizer"
-        )
 
     # --- see
 
@@ -598,135 +615,9 @@ class Tokenizer:
         how = self._policy(special, allowed_special, disallowed_special)
         words = self._core.explain(text, how, strategy, draw)
         normalized = self._core.normalized(text, how) if self._spec.normalizer else None
-        return encoding_trace(text, self._way(strategy), words, self._spec, normalized)
+        return encoding_trace(text, way(self._spec.model, strategy), words, self._spec, normalized)
 
-    @property
-    def training(self) -> Log | None:
-        """How it was trained: config, reason for stopping, counts; None if nobody knows."""
-        return self._training
-
-    @property
-    def extras(self) -> Mapping[str, Any]:
-        """What stood beside the tokenizer in a model's folder and says nothing about ids, as plain data.
-
-        ``files`` (which were read), ``tokenizer_config``, ``special_tokens_map``, ``chat_template``;
-        only those that were there.
-        """
-        return self._extras
-
-    # --- keep
-
-    @property
-    def spec(self) -> Spec:
-        """All that the tokenizer is, as plain immutable data."""
-        return self._spec
-
-    @cached_property
-    def vocab(self) -> Mapping[str, int]:
-        """The text of every piece -> its id; read-only, in the order of ids."""
-        pieces = enumerate(self._spec.model.pieces)
-        return MappingProxyType({text: id_ for id_, text in pieces if text is not None})
-
-    @cached_property
-    def merges(self) -> tuple[tuple[str, str], ...]:
-        """The texts of both parts of every merge, best first."""
-        pieces = self._spec.model.pieces
-        return tuple((pieces[left] or "", pieces[right] or "") for left, right in self.merge_ids)
-
-    @cached_property
-    def merge_ids(self) -> tuple[tuple[int, int], ...]:
-        """The ids of both parts of every merge, best first."""
-        model = self._spec.model
-        if isinstance(model, BPEModel) and model.merges is not None:
-            return model.merges
-        size = len(model.pieces)  # a byte that is no piece may still be part of one
-        return tuple(pair for pair in self._core.merges() if max(pair) < size)
-
-    def piece(self, id_: int) -> str:
-        """The text of an id, as it stands in the vocabulary.
-
-        Raises:
-            DecodeError: the id stands for nothing.
-        """
-        pieces = self._spec.model.pieces
-        text = pieces[id_] if 0 <= id_ < len(pieces) else None
-        if text is None:
-            raise DecodeError(f"id {id_} stands for no piece; ids are below {len(pieces)}")
-        return text
-
-    def id(self, piece: str) -> int:
-        """The id of a piece.
-
-        Raises:
-            EncodeError: there is no such piece.
-        """
-        try:
-            return self.vocab[piece]
-        except KeyError:
-            from jogak.errors import EncodeError
-
-            raise EncodeError(
-                f"{piece!r} is no piece of this vocabulary; to cut a text into pieces, "
-                "call encode(text)"
-            ) from None
-
-    def __len__(self) -> int:
-        """One more than the largest id: the number of rows that an embedding needs."""
-        return len(self._spec.model.pieces)
-
-    def resized(self, size: int) -> Tokenizer:
-        """The tokenizer that training with ``vocab_size=size`` would have given; no training.
-
-        Args:
-            size: pieces of the smaller tokenizer, counted as ``vocab_size`` is.
-
-        Raises:
-            ConfigError: fewer than alphabet and special tokens need, more than there are, or a
-                tokenizer whose merges are not its own (ids as ranks, pruned pieces) or that has none
-                (WordPiece, Unigram: train again, from saved counts).
-
-        >>> import jogak
-        >>> tok = jogak.train({"hug": 10, "pug": 5}, jogak.BPE(num_merges=2, marker="none"))
-        >>> list(tok.resized(5).vocab)
-        ['g', 'h', 'p', 'u', 'ug', '<unk>']
-        """
-        from jogak.resize import resized
-
-        return Tokenizer(*resized(self._spec, self._training, size))
-
-    def save(self, path: str | PathLike[str], format: str | None = None) -> None:
-        """Write the tokenizer to a file, all of it or nothing.
-
-        Args:
-            path: the file; for ``format="vocab-merges"`` the folder of the two files.
-            format: None for jogak's own JSON, ``"vocab-merges"`` for vocab.json and merges.txt,
-                ``"tiktoken"`` for a rank file, ``"tekken"`` for Mistral's JSON,
-                ``"subword-nmt"`` for a file of codes, ``"sentencepiece"`` for a ``.model``,
-                ``"vocab-txt"`` for BERT's vocab.txt, ``"tokenizer-json"`` for Hugging Face's
-                tokenizer.json.
-
-        Raises:
-            UnsupportedFeature: the format cannot say something that this tokenizer needs.
-        """
-        from jogak import formats
-        from jogak.formats.family import Probe
-
-        probes = []
-        for text in PROBES:
-            try:
-                probes.append(Probe(text, tuple(self.encode(text, dropout=0.0))))
-            except JogakError:  # a text that has no ids here proves nothing
-                continue
-        spec = self._spec
-        if format in ("vocab-merges", "tokenizer-json"):
-            spec = self._with_merges(path)
-        if format == "sentencepiece":
-            compiled = tuple(
-                Charsmap(_core.named_charsmap(stage.name)) if isinstance(stage, RuleSet) else stage
-                for stage in spec.normalizer
-            )
-            spec = dataclasses.replace(spec, normalizer=compiled)
-        formats.write(path, spec, self._training, probes, format=format)
+    # --- what a call says
 
     def _read(
         self,
@@ -758,57 +649,6 @@ class Tokenizer:
             self._chosen.clear()
         return self._chosen.setdefault(sets, self._core.choose(*map(sorted, sets)))
 
-    def save_pretrained(self, folder: str | PathLike[str]) -> None:
-        """Write tokenizer.json, tokenizer_config.json and special_tokens_map.json into a folder.
-
-        ``transformers.AutoTokenizer.from_pretrained(folder)`` makes a tokenizer of them that gives the
-        same ids; it finds special tokens in every text, as that library does.
-
-        Args:
-            folder: made where it is not there.
-
-        Raises:
-            UnsupportedFeature: Hugging Face's library has no way to do what this tokenizer does.
-            OSError: a file cannot be written.
-
-        >>> import jogak, os
-        >>> tok = jogak.train({"hug": 10, "pug": 5}, jogak.BPE(vocab_size=260))
-        >>> tok.save_pretrained("hug")
-        >>> sorted(os.listdir("hug"))
-        ['special_tokens_map.json', 'tokenizer.json', 'tokenizer_config.json']
-        """
-        from jogak.formats import model_folder
-
-        model_folder.write(folder, self._with_merges(folder), extras=self._extras)
-
-    def to_transformers(self) -> Any:
-        """A ``transformers.PreTrainedTokenizerFast`` that gives the same ids; no files are left.
-
-        Special tokens get their parts (``bos_token``, ``pad_token``, ...) where a folder said them, or
-        where their texts are the usual ones.
-
-        Raises:
-            UnsupportedFeature: Hugging Face's library has no way to do what this tokenizer does.
-            ImportError: transformers is not installed.
-        """
-        from jogak.peers import to_transformers
-
-        return to_transformers(self._with_merges("tokenizer.json"), self._extras)
-
-    def _with_merges(self, path: str | PathLike[str]) -> Spec:
-        """The spec, with its merges in a list where it has ranks or scores instead."""
-        from jogak.formats.listed import with_merges
-
-        model = self._spec.model
-        if not isinstance(model, BPEModel) or model.merges is not None:
-            return self._spec
-        return with_merges(self._spec, self._core.merges(), os.fspath(path))
-
-    def _way(self, strategy: Strategy | None) -> str:
-        """How texts are cut, by name: a strategy of BPE, else the family."""
-        model = self._spec.model
-        return (strategy or model.strategy) if isinstance(model, BPEModel) else model.family
-
     def _draw(
         self,
         dropout: float | None,
@@ -817,127 +657,4 @@ class Tokenizer:
         strategy: Strategy | None,
     ) -> tuple[str, float, int] | None:
         """What is drawn at random, as the core takes it."""
-        model = self._spec.model
-        if dropout is None:
-            own = isinstance(model, BPEModel) and self._way(strategy) == "merges"
-            dropout = model.dropout if own and isinstance(model, BPEModel) else 0.0
-        if not 0.0 <= dropout <= 1.0:
-            raise ConfigError(f"dropout is {dropout!r}; expected a probability from 0 to 1")
-        if strategy is not None and not isinstance(model, BPEModel):
-            raise ConfigError(
-                f"strategy is {strategy!r}, but a {model.family} model knows only its own; leave it out"
-            )
-        if alpha is not None:
-            if not isinstance(model, UnigramModel):
-                raise ConfigError(
-                    f"alpha draws by probabilities, and a {model.family} model has none; with BPE pass "
-                    "dropout=0.1 instead"
-                )
-            if not 0.0 <= alpha <= 1e6:
-                raise ConfigError(f"alpha is {alpha!r}; expected a number from 0 to 1,000,000")
-        if dropout == 0.0 and alpha is None:
-            return None
-        if dropout != 0.0 and (way := self._way(strategy)) != "merges":
-            raise ConfigError(
-                f"dropout skips merges, and {way!r} makes none; pass strategy='merges' with BPE, "
-                "alpha=... with Unigram, or leave dropout out"
-            )
-        if seed is None:
-            seed = int.from_bytes(os.urandom(8), "little")
-        if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 1 << 64:
-            raise ConfigError(f"seed is {seed!r}; expected a number from 0 to 2**64 - 1, or None")
-        return ("dropout", dropout, seed) if alpha is None else ("alpha", alpha, seed)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # Canonical text: equal tokenizers are equal bytes, which `datasets` takes for their fingerprint.
-        from jogak.formats import native
-
-        training = self._training
-        return _restore, (
-            _plain(native.spec_to_dict(self._spec)),
-            None if training is None else _plain(training.to_dict()),
-            json.dumps(dict(self._extras)).encode(),  # files are written in their order
-        )
-
-    def __eq__(self, other: object) -> bool:
-        """Tokenizers are equal if they are the same Spec, however they were trained."""
-        return isinstance(other, Tokenizer) and self._spec == other._spec
-
-    def __hash__(self) -> int:
-        return hash((len(self), self._spec.model.pieces[-1:]))
-
-    def __repr__(self) -> str:
-        model = self._spec.model
-        family = {
-            "bpe": "BPE",
-            "scored-bpe": "BPE by scores",
-            "unigram": "Unigram",
-            "word-level": "whole words",
-            "wordpiece": "WordPiece",
-        }[model.family]
-        way = model.precision if isinstance(model, UnigramModel) else model.strategy
-        return f"<Tokenizer: {family}, {len(self):,} pieces, {model.marker.kind}, {way}>"
-
-
-def load(path: Any, format: str | None = None, **options: Any) -> Tokenizer:
-    """Open a tokenizer file, recognised by its content, or take over another library's tokenizer.
-
-    Args:
-        path: jogak's own file; Hugging Face's tokenizer.json; a model's folder; a ``.tiktoken`` file;
-            vocab.json with merges.txt beside it; a SentencePiece ``.model``; BERT's vocab.txt. Or an
-            object: a ``tokenizers.Tokenizer``, a fast tokenizer of transformers, a
-            ``tiktoken.Encoding``, a ``sentencepiece.SentencePieceProcessor``.
-        format: what it is: ``"jogak"``, ``"tokenizer-json"``, ``"model-folder"``, ``"vocab-merges"``,
-            ``"tiktoken"``, ``"tekken"``, ``"subword-nmt"``, ``"gguf"``, ``"sentencepiece"`` or
-            ``"vocab-txt"``.
-        options: what the file does not say itself, such as ``pretokenizer="cl100k"`` for rank files,
-            ``marker="suffix"`` for vocab.json and merges.txt, or ``lowercase=True`` for vocab.txt.
-
-    Raises:
-        FormatError: the file is not what it should be, or does not give the ids it was saved with.
-        UnsupportedFeature: something in it that cannot be said here, with its name and place.
-        ConfigError: an option is missing or makes no sense for the format; an object of another kind.
-        OSError: the file cannot be read.
-    """
-    if isinstance(path, (str, os.PathLike, tuple)):
-        from jogak import formats
-
-        loaded = formats.read(path, format, **options)
-        name = os.fspath(path[0] if isinstance(path, tuple) else path)
-    else:
-        from jogak.peers import loaded_of
-
-        loaded, name = loaded_of(path, **options), f"the {type(path).__name__}"
-    try:
-        tokenizer = Tokenizer(loaded.spec, loaded.training, loaded.extras)
-    except ConfigError as error:
-        raise FormatError(f"{name}: {error}", name) from error
-    for number, probe in enumerate(loaded.probes):
-        found = tokenizer.encode(probe.text, dropout=0.0)
-        if found != list(probe.ids):
-            raise FormatError(
-                f"{name} says that {probe.text!r} has the ids {list(probe.ids)}, but it "
-                f"gives {found}; the file was changed, or was written by another version",
-                name,
-                f"probes[{number}]",
-            )
-    return tokenizer
-
-
-def _limit(n: int, least: int) -> int:
-    """A number of tokens, as the core takes it."""
-    if isinstance(n, bool) or not isinstance(n, int) or n < least:
-        raise ConfigError(f"n is {n!r}; expected a whole number, at least {least}")
-    return min(n, (1 << 63) - 1)
-
-
-def _plain(data: dict[str, Any]) -> bytes:
-    return json.dumps(data, sort_keys=True, separators=(",", ":")).encode()
-
-
-def _restore(spec: bytes, training: bytes | None, extras: bytes) -> Tokenizer:
-    from jogak.formats import native
-    from jogak.training import log_from_dict
-
-    log = None if training is None else log_from_dict(json.loads(training))
-    return Tokenizer(native.spec_from_dict(json.loads(spec)), log, json.loads(extras))
+        return draw(self._spec.model, dropout, alpha, seed, strategy)

@@ -1,10 +1,18 @@
-"""Encodes with Hugging Face tokenizers: a tokenizer.json, cl100k's rank file, or BERT's vocab.txt."""
+"""Hugging Face tokenizers: a tokenizer.json, cl100k's rank file, or BERT's vocab.txt."""
 
 from pathlib import Path
 
-from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
+from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
 
-from common import CL100K, byte_level_alphabet, merges_of_ranks, read_ranks, run_encoding
+from common import CL100K, byte_level_alphabet, merges_of_ranks, read_ranks, run_texts
+
+SPECIAL = (
+    "[PAD]",
+    "[UNK]",
+    "[CLS]",
+    "[SEP]",
+    "[MASK]",
+)  # found in texts, as BERT's own library does
 
 
 def cl100k(path: str) -> Tokenizer:
@@ -23,6 +31,7 @@ def cl100k(path: str) -> Tokenizer:
             pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
         ]
     )
+    tokenizer.decoder = decoders.ByteLevel()
     return tokenizer
 
 
@@ -32,6 +41,7 @@ def bert(path: str, *, lowercase: bool) -> Tokenizer:
     tokenizer = Tokenizer(models.WordPiece(vocab, unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=lowercase)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.add_special_tokens([piece for piece in SPECIAL if piece in vocab])
     return tokenizer
 
 
@@ -43,9 +53,12 @@ def load(path: str, lowercase: str = "no") -> Tokenizer:
     return Tokenizer.from_file(path)
 
 
-run_encoding(
+run_texts(
     load,
     lambda tokenizer, texts: [
         row.ids for row in tokenizer.encode_batch_fast(texts, add_special_tokens=False)
+    ],
+    decode=lambda tokenizer, lists: [
+        tokenizer.decode(ids, skip_special_tokens=False) for ids in lists
     ],
 )

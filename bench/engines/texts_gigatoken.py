@@ -1,11 +1,11 @@
-"""Encodes with gigatoken: cl100k's rank file, or a SentencePiece model."""
+"""gigatoken: cl100k's rank file, or a SentencePiece model. It decodes only text by text."""
 
 from typing import Any
 
 import gigatoken
 import numpy as np
 
-from common import run_encoding
+from common import run_texts
 
 
 def load(path: str) -> Any:
@@ -14,7 +14,7 @@ def load(path: str) -> Any:
     return gigatoken.Tokenizer.from_sentencepiece(path)
 
 
-run_encoding(
+run_texts(
     load,
     lambda tokenizer, texts: tokenizer.encode_batch(texts, parallel=False),
     lambda ids: (np.ascontiguousarray(row, dtype=np.uint32) for row in ids),

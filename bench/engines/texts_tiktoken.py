@@ -1,10 +1,10 @@
-"""Encodes with tiktoken, document by document; with `how=batch`, all in one call."""
+"""tiktoken, document by document; with `how=batch`, all in one call."""
 
 from typing import Any
 
 import tiktoken
 
-from common import read_ranks, run_encoding
+from common import read_ranks, run_texts
 
 # The spelling that tiktoken itself uses for cl100k.
 PATTERN = (
@@ -27,4 +27,4 @@ def encode(tokenizer: Any, texts: list[str]) -> list[list[int]]:
     return [encoding.encode_ordinary(text) for text in texts]
 
 
-run_encoding(load, encode)
+run_texts(load, encode, decode=lambda tokenizer, lists: [tokenizer[0].decode(ids) for ids in lists])

@@ -1,0 +1,20 @@
+"""jogak; options are those of `jogak.load`, but for `threads`."""
+
+from typing import Any
+
+import numpy  # noqa: F401  # ids come as its arrays; who uses them has imported it
+
+import jogak
+from common import run_texts
+
+
+def load(path: str, threads: str = "1", **options: str) -> Any:
+    return jogak.load(path, **options), int(threads)
+
+
+run_texts(
+    load,
+    lambda loaded, texts: loaded[0].encode_batch(texts, num_threads=loaded[1]),
+    lambda batch: [batch.ids],
+    lambda loaded, lists: [loaded[0].decode(ids) for ids in lists],
+)

@@ -1,0 +1,159 @@
+//! Word -> ids for models whose ids of a word depend on nothing else: the vocabulary's own words, and what
+//! has been learned from texts since.
+//!
+//! Words of a few bytes and ids lie [close together](super::short), characters in a list of their own,
+//! and whatever is longer in a [`WordTable`].
+
+use super::short::{Packed, ShortWords};
+use super::{INLINE, WordTable};
+
+/// Words, looked up many at a time.
+#[derive(Debug)]
+pub struct KnownWords {
+    short: ShortWords,
+    /// Characters below U+10000, found without a hash. Empty before the first one.
+    characters: Vec<Packed>,
+    long: WordTable,
+    limit: usize,
+}
+
+impl KnownWords {
+    /// Knows no word; has room for words of these lengths in bytes, and takes at most about `limit` bytes if
+    /// those fit.
+    pub fn new(lengths: impl Iterator<Item = usize>, limit: usize) -> Self {
+        Self {
+            short: ShortWords::new(lengths, limit / 2),
+            characters: Vec::new(),
+            long: WordTable::new(0, limit / 2),
+            limit,
+        }
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self, lengths: impl Iterator<Item = usize>) {
+        *self = Self::new(lengths, self.limit);
+    }
+
+    /// Whether there is no room left.
+    pub fn is_full(&self) -> bool {
+        self.short.is_full() || self.long.is_full()
+    }
+
+    /// Appends the ids of `text[start..end]` to `out`; false if the word is not known.
+    pub fn get(&self, text: &[u8], start: usize, end: usize, out: &mut Vec<u32>) -> bool {
+        if end - start > INLINE {
+            return self.long.get(text, start, end, out);
+        }
+        let ids = self.short.get(text, start, end);
+        if let Some(count) = ids.count() {
+            out.extend_from_slice(&ids.ids()[..count]);
+            return true;
+        }
+        ids != Packed::NONE && self.long.get(text, start, end, out)
+    }
+
+    /// Whether a word is known.
+    pub fn knows(&self, word: &[u8]) -> bool {
+        match word.len() {
+            0 => false,
+            1..=INLINE => self.short.get(word, 0, word.len()) != Packed::NONE,
+            _ => self.long.get(word, 0, word.len(), &mut Vec::new()),
+        }
+    }
+
+    /// Remembers the ids of a word that is not known. Very long words, and all when there is no room, are let
+    /// go.
+    pub fn insert(&mut self, word: &[u8], ids: &[u32]) {
+        if word.is_empty() || self.is_full() {
+            return;
+        }
+        let packed = Packed::new(ids);
+        if word.len() <= INLINE {
+            self.short.insert(word, packed.unwrap_or(Packed::ELSEWHERE));
+        }
+        if word.len() > INLINE || packed.is_none() {
+            self.long.insert(word, ids);
+        }
+    }
+
+    /// The ids of a word that are close at hand; `character` is its code point if it is but one, or 0.
+    #[inline(always)]
+    pub(super) fn near(&self, text: &[u8], start: usize, end: usize, character: u32) -> Packed {
+        if character != 0 {
+            self.characters.get(character as usize).copied().unwrap_or(Packed::NONE)
+        } else if end - start <= INLINE {
+            self.short.at_home(text, start, end)
+        } else {
+            Packed::NONE
+        }
+    }
+
+    /// Remembers the ids of a character beside.
+    pub(super) fn keep_character(&mut self, character: u32, ids: &[u32]) {
+        let Some(packed) = Packed::new(ids).filter(|_| character >> 16 == 0) else { return };
+        if self.characters.is_empty() {
+            self.characters.resize(1 << 16, Packed::NONE);
+        }
+        self.characters[character as usize] = packed;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn remembers_words_of_all_lengths_and_ids_of_all_sizes() {
+        let word = |n: usize| format!("{n}{}", "x\0".repeat(n % 40)).into_bytes();
+        let ids = |n: usize| (0..n as u32 % 7).map(|id| id << (n % 30)).collect::<Vec<u32>>();
+        let mut table = KnownWords::new((0..500).map(|n| word(n).len()), 1 << 24);
+        for n in 0..5000 {
+            assert!(!table.get(&word(n), 0, word(n).len(), &mut Vec::new()));
+            table.insert(&word(n), &ids(n));
+        }
+        for n in 0..5000 {
+            let mut out = Vec::new();
+            let mut text = b"before".to_vec();
+            text.extend(word(n));
+            let known = table.get(&text, 6, text.len(), &mut out);
+            assert_eq!(known, word(n).len() <= super::super::LONGEST);
+            assert_eq!(out, if known { ids(n) } else { Vec::new() });
+        }
+    }
+
+    #[test]
+    fn remembers_characters() {
+        let mut table = KnownWords::new([].into_iter(), 1 << 20);
+        let cases: [(char, &[u32], bool); 5] = [
+            ('가', &[1], true),
+            ('나', &[1 << 19, 0], true),
+            ('다', &[3, 2, (1 << 20) - 1], true),
+            ('라', &[1 << 20], false),
+            ('🐑', &[1], false),
+        ];
+        for (character, ids, fits) in cases {
+            let near = |table: &KnownWords| table.near(b"", 0, 0, u32::from(character));
+            assert_eq!(near(&table), Packed::NONE);
+            table.keep_character(u32::from(character), ids);
+            let count = near(&table).count();
+            assert_eq!(count, fits.then_some(ids.len()));
+            assert_eq!(&near(&table).ids()[..count.unwrap_or(0)], if fits { ids } else { &[] });
+        }
+    }
+
+    #[test]
+    fn stays_within_its_limit() {
+        let mut table = KnownWords::new([].into_iter(), 1 << 18);
+        for n in 0..200_000u32 {
+            table.insert(format!("{n}").as_bytes(), &[n]);
+            table.insert(format!("{n} and more").as_bytes(), &[n; 5]);
+        }
+        assert!(table.is_full());
+        let known = (0..200_000u32).filter(|n| {
+            let word = format!("{n}").into_bytes();
+            table.get(&word, 0, word.len(), &mut Vec::new())
+        });
+        // 16 bytes each, and no more than the limit.
+        assert!((500..1 << 14).contains(&known.count()));
+    }
+}

@@ -1,0 +1,267 @@
+//! What the characters of a text are, 64 bytes at a time: Unicode on top of [`crate::scan`].
+//!
+//! Every byte of a character has the class of the character, so that the class of the character before
+//! is that of the byte before, and a run of characters is a run of bits. ASCII is classed by vectors,
+//! Chinese and Hangul by their first bytes, every other character by its entry in the tables.
+
+use super::classes::{CASELESS, LETTER, LOWER, NUMBER, SPACE, UPPER, class_at};
+use crate::scan::{BLOCK, Look};
+
+/// The characters of 64 bytes; bit i is byte i.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Block {
+    /// `[\p{Lu}\p{Lt}]`
+    pub(super) upper: u64,
+    /// `\p{Ll}`
+    pub(super) lower: u64,
+    /// `[\p{Lm}\p{Lo}]`
+    pub(super) caseless: u64,
+    /// `\p{M}`
+    pub(super) mark: u64,
+    /// `\p{N}`
+    pub(super) number: u64,
+    /// `\s`
+    pub(super) blank: u64,
+    /// `[\r\n]`
+    pub(super) line_end: u64,
+    /// The space.
+    pub(super) space: u64,
+    /// `'`
+    pub(super) apostrophe: u64,
+    /// `/`
+    pub(super) slash: u64,
+    /// First bytes of characters, and those of characters of one byte, of two, three and four.
+    pub(super) first: u64,
+    lengths: [u64; 4],
+}
+
+/// A character that began in the block before: its kind, and how many bytes of it are here.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Rest {
+    kind: u8,
+    bytes: u32,
+}
+
+/// Kinds of characters beyond ASCII, as three bits.
+const OTHER_KIND: u8 = 0;
+const UPPER_KIND: u8 = 1;
+const LOWER_KIND: u8 = 2;
+const CASELESS_KIND: u8 = 3;
+const MARK_KIND: u8 = 4;
+const NUMBER_KIND: u8 = 5;
+const BLANK_KIND: u8 = 6;
+
+/// Class (its low five bits) -> kind.
+static KIND: [u8; 32] = {
+    let mut kinds = [OTHER_KIND; 32];
+    let mut class = 0;
+    while class < 32 {
+        kinds[class as usize] = match class {
+            _ if UPPER.has(class) => UPPER_KIND,
+            _ if LOWER.has(class) => LOWER_KIND,
+            _ if CASELESS.has(class) && LETTER.has(class) => CASELESS_KIND,
+            _ if CASELESS.has(class) => MARK_KIND,
+            _ if NUMBER.has(class) => NUMBER_KIND,
+            _ if SPACE.has(class) => BLANK_KIND,
+            _ => OTHER_KIND,
+        };
+        class += 1;
+    }
+    kinds
+};
+
+impl Block {
+    /// Classes the 64 bytes from `at` on. Behind the end of the text stands `pad`, again and again.
+    /// `rest` is that of the block before, and becomes that of this one.
+    #[inline(always)]
+    pub(super) fn at<L: Look>(text: &[u8], at: usize, pad: u8, rest: &mut Rest) -> Block {
+        match text.get(at..).and_then(|text| text.first_chunk::<BLOCK>()) {
+            Some(bytes) => Self::of::<L>(text, at, bytes, rest),
+            None => Self::last::<L>(text, at, pad, rest),
+        }
+    }
+
+    #[inline(never)]
+    fn last<L: Look>(text: &[u8], at: usize, pad: u8, rest: &mut Rest) -> Block {
+        let mut bytes = [pad; BLOCK];
+        let left = text.get(at..).unwrap_or_default();
+        bytes[..left.len()].copy_from_slice(left);
+        Self::of::<L>(text, at, &bytes, rest)
+    }
+
+    #[inline(always)]
+    fn of<L: Look>(text: &[u8], at: usize, bytes: &[u8; BLOCK], rest: &mut Rest) -> Block {
+        let ascii = L::ascii(bytes);
+        let mut block = Block {
+            upper: ascii.upper,
+            lower: ascii.lower,
+            number: ascii.digits,
+            blank: ascii.blanks,
+            line_end: ascii.line_ends,
+            space: ascii.spaces,
+            apostrophe: ascii.apostrophes,
+            slash: ascii.slashes,
+            first: !0,
+            lengths: [!0, 0, 0, 0],
+            ..Block::default()
+        };
+        if ascii.high != 0 {
+            block.beyond_ascii::<L>(text, at, bytes, ascii.high, rest);
+        }
+        block
+    }
+
+    /// Adds the characters beyond ASCII.
+    #[inline(always)]
+    fn beyond_ascii<L: Look>(
+        &mut self,
+        text: &[u8],
+        at: usize,
+        bytes: &[u8; BLOCK],
+        not_ascii: u64,
+        rest: &mut Rest,
+    ) {
+        let high = L::high(bytes);
+        let firsts = high.two | high.three | high.four;
+        self.lengths = [!not_ascii, high.two, high.three, high.four];
+        self.first = !not_ascii | firsts;
+        // The three bits of the kind of every byte.
+        let mut kinds = [0u64; 3];
+        let mut add = |kind: u8, bits: u64| {
+            for (number, mask) in kinds.iter_mut().enumerate() {
+                *mask |= bits & u64::from(kind >> number & 1).wrapping_neg();
+            }
+        };
+        add(rest.kind, (1 << rest.bytes) - 1);
+        *rest = Rest::default();
+        let solid = high.solid;
+        add(CASELESS_KIND, solid | solid << 1 | solid << 2);
+        if solid >> 62 != 0 {
+            *rest = Rest { kind: CASELESS_KIND, bytes: 1 + (solid >> 63) as u32 };
+        }
+        let mut others = firsts & !solid;
+        while others != 0 {
+            let place = others.trailing_zeros();
+            others &= others - 1;
+            let start = at + place as usize;
+            let Some((class, end)) = class_at(text, start) else { break };
+            let (kind, len) = (KIND[usize::from(class & 31)], (end - start) as u32);
+            add(kind, ((1 << len) - 1) << place);
+            if place + len > BLOCK as u32 {
+                *rest = Rest { kind, bytes: place + len - BLOCK as u32 };
+            }
+        }
+        let [one, two, four] = kinds;
+        self.upper |= one & !two & !four;
+        self.lower |= two & !one & !four;
+        self.caseless = one & two & !four;
+        self.mark = four & !one & !two;
+        self.number |= four & one & !two;
+        self.blank |= four & two & !one;
+    }
+
+    /// Letters.
+    #[inline(always)]
+    pub(super) fn letter(&self) -> u64 {
+        self.upper | self.lower | self.caseless
+    }
+
+    /// Neither letter nor number nor white space: marks and symbols.
+    #[inline(always)]
+    pub(super) fn other(&self) -> u64 {
+        !(self.letter() | self.number | self.blank)
+    }
+
+    /// Characters before one of `set`, at their first bytes; `next` is the set in the next block.
+    #[inline(always)]
+    pub(super) fn before(&self, set: u64, next: u64) -> u64 {
+        let one = set >> 1 | next << 63;
+        if self.lengths[0] == !0 {
+            return one;
+        }
+        let more = |len: usize| (set >> len | next << (64 - len)) & self.lengths[len - 1];
+        one & self.lengths[0] | more(2) | more(3) | more(4)
+    }
+
+    /// Where the characters end that begin at `firsts`: here, and in the next block.
+    #[inline(always)]
+    pub(super) fn behind(&self, firsts: u64) -> (u64, u64) {
+        if self.lengths[0] == !0 {
+            return (firsts << 1, firsts >> 63);
+        }
+        let mut ends = (0, 0);
+        for (firsts, len) in self.lengths.iter().map(|mask| firsts & mask).zip(1..) {
+            ends.0 |= firsts << len;
+            ends.1 |= firsts >> (64 - len);
+        }
+        ends
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::classes::{LINE_END, MARK};
+    use super::*;
+    use crate::scan::{Task, fastest};
+
+    struct Check<'a>(&'a str);
+
+    impl Task for Check<'_> {
+        fn run<L: Look>(self) {
+            let text = self.0.as_bytes();
+            let mut rest = Rest::default();
+            let blocks: Vec<Block> = (0..text.len() + BLOCK)
+                .step_by(BLOCK)
+                .map(|at| Block::at::<L>(text, at, b'\n', &mut rest))
+                .collect();
+            let mut at = 0;
+            while let Some((class, end)) = class_at(text, at) {
+                for byte in at..end {
+                    let block = &blocks[byte / BLOCK];
+                    let has = |mask: u64| mask >> (byte % BLOCK) & 1 == 1;
+                    let place = || format!("byte {byte} of {:?}", self.0);
+                    assert_eq!(has(block.upper), UPPER.has(class), "{}", place());
+                    assert_eq!(has(block.lower), LOWER.has(class), "{}", place());
+                    assert_eq!(has(block.letter()), LETTER.has(class), "{}", place());
+                    assert_eq!(has(block.mark), MARK.has(class), "{}", place());
+                    assert_eq!(has(block.number), NUMBER.has(class), "{}", place());
+                    assert_eq!(has(block.blank), SPACE.has(class), "{}", place());
+                    assert_eq!(has(block.line_end), LINE_END.has(class), "{}", place());
+                    assert_eq!(has(block.first), byte == at, "{}", place());
+                    // Every character is before itself's end, and nothing else is.
+                    let next = blocks.get(byte / BLOCK + 1);
+                    let ends = |block: &Block, first: u64| block.behind(first);
+                    if byte == at {
+                        let (here, there) = ends(block, 1 << (byte % BLOCK));
+                        let (end_here, end_there) = match end / BLOCK == byte / BLOCK {
+                            true => (1 << (end % BLOCK), 0),
+                            false => (0, 1 << (end % BLOCK)),
+                        };
+                        assert_eq!((here, there), (end_here, end_there), "{}", place());
+                        if next.is_some() {
+                            let before = block.before(end_here, end_there);
+                            assert_eq!(before & block.first, 1 << (byte % BLOCK), "{}", place());
+                        }
+                    }
+                }
+                at = end;
+            }
+        }
+    }
+
+    #[test]
+    fn every_code_point_at_every_place_of_a_block() {
+        let mut text = String::new();
+        for (number, c) in ('\0'..=char::MAX).enumerate() {
+            text.clear();
+            text.push_str(&"a".repeat(number % 67));
+            text.push(c);
+            text.push(c);
+            text.push_str(if number % 2 == 0 { "1" } else { "가" });
+            fastest(Check(&text));
+            if number % 5 == 0 {
+                Check(&text).run::<crate::scan::Plain>();
+            }
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! 32 bytes at a time, on x86-64 with AVX2.
+#![allow(
+    unsafe_code,
+    reason = "Vector instructions are unsafe to call where the machine may lack them. `run` asks the machine; \
+              nobody else can come here. No memory is touched through a pointer."
+)]
+
+use std::arch::x86_64::{
+    __m256i, _mm256_cmpeq_epi8, _mm256_min_epu8, _mm256_movemask_epi8, _mm256_or_si256,
+    _mm256_set1_epi8, _mm256_setr_epi64x, _mm256_sub_epi8,
+};
+
+use super::{Ascii, BLOCK, High, Look, Task};
+
+/// Does the work if the machine can; else gives it back.
+#[inline]
+pub(super) fn run<T: Task>(task: T) -> Option<T> {
+    let able = is_x86_feature_detected!("avx2")
+        && is_x86_feature_detected!("bmi1")
+        && is_x86_feature_detected!("bmi2")
+        && is_x86_feature_detected!("lzcnt")
+        && is_x86_feature_detected!("popcnt");
+    if !able {
+        return Some(task);
+    }
+    // SAFETY: the machine has all that `enabled` is compiled for.
+    unsafe { enabled(task) };
+    None
+}
+
+/// The whole work, compiled for such a machine.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn enabled<T: Task>(task: T) {
+    task.run::<Avx2>();
+}
+
+/// Only [`enabled`] names it, so that it is part of no other code.
+struct Avx2;
+
+/// The 64 bytes as two vectors.
+#[derive(Clone, Copy)]
+struct Halves(__m256i, __m256i);
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn load(bytes: &[u8; BLOCK]) -> Halves {
+    let (eights, _) = bytes.as_chunks::<8>();
+    let word = |at: usize| i64::from_le_bytes(eights[at]);
+    Halves(
+        _mm256_setr_epi64x(word(0), word(1), word(2), word(3)),
+        _mm256_setr_epi64x(word(4), word(5), word(6), word(7)),
+    )
+}
+
+/// All bits of every byte that is in `first..=last`: it is if nothing is cut off `byte - first` by
+/// `last - first`, without a sign.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn within(Halves(low, high): Halves, first: u8, last: u8) -> Halves {
+    let from = _mm256_set1_epi8(first as i8);
+    let width = _mm256_set1_epi8((last - first) as i8);
+    let half = |bytes| {
+        let moved = _mm256_sub_epi8(bytes, from);
+        _mm256_cmpeq_epi8(_mm256_min_epu8(moved, width), moved)
+    };
+    Halves(half(low), half(high))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn is(Halves(low, high): Halves, byte: u8) -> Halves {
+    let byte = _mm256_set1_epi8(byte as i8);
+    Halves(_mm256_cmpeq_epi8(low, byte), _mm256_cmpeq_epi8(high, byte))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn or(one: Halves, other: Halves) -> Halves {
+    Halves(_mm256_or_si256(one.0, other.0), _mm256_or_si256(one.1, other.1))
+}
+
+/// The high bits of the bytes.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn mask(Halves(low, high): Halves) -> u64 {
+    let bits = |half| u64::from(_mm256_movemask_epi8(half) as u32);
+    bits(low) | bits(high) << 32
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn ascii(bytes: &[u8; BLOCK]) -> Ascii {
+    let bytes = load(bytes);
+    let spaces = is(bytes, b' ');
+    Ascii {
+        upper: mask(within(bytes, b'A', b'Z')),
+        lower: mask(within(bytes, b'a', b'z')),
+        digits: mask(within(bytes, b'0', b'9')),
+        blanks: mask(or(within(bytes, b'\t', b'\r'), spaces)),
+        line_ends: mask(or(is(bytes, b'\n'), is(bytes, b'\r'))),
+        spaces: mask(spaces),
+        apostrophes: mask(is(bytes, b'\'')),
+        slashes: mask(is(bytes, b'/')),
+        high: mask(bytes),
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn high(bytes: &[u8; BLOCK]) -> High {
+    let bytes = load(bytes);
+    High {
+        two: mask(within(bytes, 0xC0, 0xDF)),
+        three: mask(within(bytes, 0xE0, 0xEF)),
+        four: mask(within(bytes, 0xF0, 0xFF)),
+        solid: mask(or(within(bytes, 0xE5, 0xE9), within(bytes, 0xEB, 0xEC))),
+    }
+}
+
+impl Look for Avx2 {
+    #[inline(always)]
+    fn ascii(bytes: &[u8; BLOCK]) -> Ascii {
+        // SAFETY: `Avx2` is named in `enabled` only, where the machine was asked.
+        unsafe { ascii(bytes) }
+    }
+
+    #[inline(always)]
+    fn high(bytes: &[u8; BLOCK]) -> High {
+        // SAFETY: as above.
+        unsafe { high(bytes) }
+    }
+}

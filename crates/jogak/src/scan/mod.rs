@@ -1,0 +1,147 @@
+//! What the bytes of a text are, 64 at a time.
+//!
+//! Rule: knows bytes, and nothing of words or of Unicode. The only room with `unsafe`: vector code is one
+//! call behind a check of the machine, and each set of it has a safe twin that the tests hold it to.
+//!
+//! In words: look at every byte and write down, for every kind of byte that somebody asks about, which
+//! of the 64 it holds for: bit i of a mask is byte i. What then follows (where a run begins, what
+//! stands before a letter) is arithmetic on masks, 64 places at once, without a branch.
+//!
+//! ```text
+//! plain.rs    eight bytes at a time in an ordinary register   any machine
+//! avx2.rs     32 at a time                                    x86-64 of 2013 and later, found when run
+//! ```
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+mod plain;
+
+pub(crate) use plain::Plain;
+
+/// Bytes to a block.
+pub(crate) const BLOCK: usize = 64;
+
+/// Kinds of ASCII bytes; bit i is byte i of the block.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Ascii {
+    /// `[A-Z]`
+    pub(crate) upper: u64,
+    /// `[a-z]`
+    pub(crate) lower: u64,
+    /// `[0-9]`
+    pub(crate) digits: u64,
+    /// White space: `[\t\n\v\f\r ]`
+    pub(crate) blanks: u64,
+    /// `[\r\n]`
+    pub(crate) line_ends: u64,
+    /// The space.
+    pub(crate) spaces: u64,
+    /// `'`
+    pub(crate) apostrophes: u64,
+    /// `/`
+    pub(crate) slashes: u64,
+    /// No ASCII: from 0x80 on.
+    pub(crate) high: u64,
+}
+
+/// Kinds of bytes from 0x80 on.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct High {
+    /// First bytes of characters of two bytes (C0 to DF), of three (E0 to EF) and of four (F0 on).
+    pub(crate) two: u64,
+    pub(crate) three: u64,
+    pub(crate) four: u64,
+    /// First bytes E5 to E9, EB and EC: of Chinese characters and Hangul syllables alone.
+    pub(crate) solid: u64,
+}
+
+/// A way to look at 64 bytes.
+pub(crate) trait Look {
+    /// The kinds of ASCII bytes.
+    fn ascii(bytes: &[u8; BLOCK]) -> Ascii;
+    /// The kinds of the others.
+    fn high(bytes: &[u8; BLOCK]) -> High;
+}
+
+/// Work that looks at many blocks. All of it is compiled for each way to look, so that the look is part
+/// of its loop.
+pub(crate) trait Task {
+    /// Does the work.
+    fn run<L: Look>(self);
+}
+
+/// Does the work in the fastest way that the machine knows.
+#[inline]
+pub(crate) fn fastest<T: Task>(task: T) {
+    #[cfg(target_arch = "x86_64")]
+    let Some(task) = avx2::run(task) else { return };
+    task.run::<Plain>();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the documentation says, byte by byte.
+    fn naive(bytes: &[u8; BLOCK]) -> (Ascii, High) {
+        let mask = |is: &dyn Fn(u8) -> bool| {
+            bytes.iter().rev().fold(0, |mask, &byte| mask << 1 | u64::from(is(byte)))
+        };
+        let ascii = Ascii {
+            upper: mask(&|byte| byte.is_ascii_uppercase()),
+            lower: mask(&|byte| byte.is_ascii_lowercase()),
+            digits: mask(&|byte| byte.is_ascii_digit()),
+            blanks: mask(&|byte| matches!(byte, b'\t' | b'\n' | 0x0B | 0x0C | b'\r' | b' ')),
+            line_ends: mask(&|byte| matches!(byte, b'\n' | b'\r')),
+            spaces: mask(&|byte| byte == b' '),
+            apostrophes: mask(&|byte| byte == b'\''),
+            slashes: mask(&|byte| byte == b'/'),
+            high: mask(&|byte| byte >= 0x80),
+        };
+        let high = High {
+            two: mask(&|byte| matches!(byte, 0xC0..=0xDF)),
+            three: mask(&|byte| matches!(byte, 0xE0..=0xEF)),
+            four: mask(&|byte| byte >= 0xF0),
+            solid: mask(&|byte| matches!(byte, 0xE5..=0xE9 | 0xEB | 0xEC)),
+        };
+        (ascii, high)
+    }
+
+    struct Compare<'a>(&'a [u8; BLOCK]);
+
+    impl Task for Compare<'_> {
+        fn run<L: Look>(self) {
+            assert_eq!((L::ascii(self.0), L::high(self.0)), naive(self.0), "{:02X?}", self.0);
+        }
+    }
+
+    fn compare(bytes: &[u8; BLOCK]) {
+        Compare(bytes).run::<Plain>();
+        fastest(Compare(bytes));
+    }
+
+    #[test]
+    fn every_byte_at_every_place_between_all_others() {
+        for byte in 0..=255 {
+            for place in 0..BLOCK {
+                for other in [0, b'z', 0xFF] {
+                    let mut bytes = [other; BLOCK];
+                    bytes[place] = byte;
+                    compare(&bytes);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn random_bytes() {
+        let mut state = 1u64;
+        for _ in 0..20_000 {
+            let bytes = std::array::from_fn(|_| {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(99);
+                (state >> 56) as u8
+            });
+            compare(&bytes);
+        }
+    }
+}

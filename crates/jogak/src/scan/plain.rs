@@ -1,0 +1,93 @@
+//! Eight bytes at a time in an ordinary register: for every machine, and the twin of the vector code.
+//!
+//! In words: adding `0x80 - first` to a byte below 0x80 sets its high bit if it is at least `first`, and
+//! adding `0x7F - last` if it is above `last`. The bytes are cut to seven bits before, so that no sum
+//! spills into its neighbour. The eight high bits are then gathered by one multiplication, which adds
+//! each of them to a place of its own in the top byte.
+
+use super::{Ascii, BLOCK, High, Look};
+
+/// The portable way.
+pub(crate) struct Plain;
+
+const ONES: u64 = 0x0101_0101_0101_0101;
+const HIGHS: u64 = 0x80 * ONES;
+
+/// Eight bytes: their low seven bits, and their high bits.
+#[derive(Clone, Copy)]
+struct Eight {
+    low: u64,
+    high: u64,
+}
+
+impl Eight {
+    /// The high bit of every byte whose low seven bits are in `first..=last`.
+    #[inline(always)]
+    fn low_within(self, first: u8, last: u8) -> u64 {
+        let from_first = self.low + u64::from(0x80 - first) * ONES;
+        let above_last = self.low + u64::from(0x7F - last) * ONES;
+        from_first & !above_last & HIGHS
+    }
+
+    /// The same for bytes below 0x80.
+    #[inline(always)]
+    fn ascii(self, first: u8, last: u8) -> u64 {
+        self.low_within(first, last) & !self.high
+    }
+
+    /// The same for bytes from 0x80 on.
+    #[inline(always)]
+    fn beyond(self, first: u8, last: u8) -> u64 {
+        self.low_within(first - 0x80, last - 0x80) & self.high
+    }
+}
+
+/// Puts the high bits of the eight bytes side by side, the first one lowest.
+#[inline(always)]
+fn gather(highs: u64) -> u64 {
+    (highs >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
+}
+
+/// Calls `each` with eight bytes and the number of places that their mask is to be shifted.
+#[inline(always)]
+fn for_each_eight(bytes: &[u8; BLOCK], mut each: impl FnMut(Eight, u32)) {
+    let (eights, _) = bytes.as_chunks::<8>();
+    for (eight, shift) in eights.iter().zip((0..64).step_by(8)) {
+        let eight = u64::from_le_bytes(*eight);
+        each(Eight { low: eight & !HIGHS, high: eight & HIGHS }, shift);
+    }
+}
+
+impl Look for Plain {
+    #[inline(always)]
+    fn ascii(bytes: &[u8; BLOCK]) -> Ascii {
+        let mut masks = Ascii::default();
+        for_each_eight(bytes, |eight, shift| {
+            let spaces = eight.ascii(b' ', b' ');
+            masks.upper |= gather(eight.ascii(b'A', b'Z')) << shift;
+            masks.lower |= gather(eight.ascii(b'a', b'z')) << shift;
+            masks.digits |= gather(eight.ascii(b'0', b'9')) << shift;
+            masks.blanks |= gather(eight.ascii(b'\t', b'\r') | spaces) << shift;
+            let line_ends = eight.ascii(b'\n', b'\n') | eight.ascii(b'\r', b'\r');
+            masks.line_ends |= gather(line_ends) << shift;
+            masks.spaces |= gather(spaces) << shift;
+            masks.apostrophes |= gather(eight.ascii(b'\'', b'\'')) << shift;
+            masks.slashes |= gather(eight.ascii(b'/', b'/')) << shift;
+            masks.high |= gather(eight.high) << shift;
+        });
+        masks
+    }
+
+    #[inline(always)]
+    fn high(bytes: &[u8; BLOCK]) -> High {
+        let mut masks = High::default();
+        for_each_eight(bytes, |eight, shift| {
+            masks.two |= gather(eight.beyond(0xC0, 0xDF)) << shift;
+            masks.three |= gather(eight.beyond(0xE0, 0xEF)) << shift;
+            masks.four |= gather(eight.beyond(0xF0, 0xFF)) << shift;
+            let solid = eight.beyond(0xE5, 0xE9) | eight.beyond(0xEB, 0xEC);
+            masks.solid |= gather(solid) << shift;
+        });
+        masks
+    }
+}

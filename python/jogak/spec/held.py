@@ -1,0 +1,116 @@
+"""Pieces and merges that a model holds without an object for each, until somebody asks for them.
+
+A vocabulary of 100,000 pieces is as many texts, and a list of merges three times as many objects. Files
+are read into tables of the core instead, and tokenizers are compiled from these. To everybody who looks,
+`pieces` and `merges` are tuples: they are made when they are first asked for.
+
+Rule: nobody can tell whether a model holds a tuple or a table.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Container, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+__all__ = ["Held", "MergeTable", "PieceTable", "Pieces"]
+
+
+class PieceTable(Container[str], ABC):
+    """The text of every id, each text once: what `jogak._core.Pieces` is."""
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """How many ids there are."""
+
+    @abstractmethod
+    def __getitem__(self, id_: int, /) -> str | None:
+        """The text of an id, None where it stands for nothing."""
+
+    @abstractmethod
+    def __contains__(self, text: object, /) -> bool:
+        """Whether a text is a piece."""
+
+    @abstractmethod
+    def find(self, text: str, /) -> int | None:
+        """The id of a text."""
+
+    @abstractmethod
+    def texts(self) -> tuple[str | None, ...]:
+        """All of them."""
+
+
+class MergeTable(ABC):
+    """Pairs of ids, best first: what `jogak._core.Merges` is."""
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """How many merges there are."""
+
+    @abstractmethod
+    def size(self) -> int:
+        """One more than the largest id."""
+
+    @abstractmethod
+    def pairs(self) -> tuple[tuple[int, int], ...]:
+        """All of them."""
+
+
+#: The texts of all ids, as they are at hand.
+Pieces: TypeAlias = Sequence["str | None"] | PieceTable
+
+
+class Held:
+    """What models have in common: the fields ``pieces`` and ``merges`` may be given as tables.
+
+    A table takes the place of the field; whoever asks for the field gets a tuple, which then stays.
+
+    >>> from jogak.spec import BPEModel
+    >>> model = BPEModel(pieces=("a", "b", "ab"), merges=((0, 1),))
+    >>> len(model.table), model.find("ab")
+    (3, 2)
+    """
+
+    def _hold(self) -> None:
+        """Puts tables where nobody sees them. For ``__post_init__``, once all is checked."""
+        fields = self.__dict__
+        for name, kind in (("pieces", PieceTable), ("merges", MergeTable)):
+            if isinstance(fields.get(name), kind):
+                fields[f"_{name}"] = fields.pop(name)
+
+    if not TYPE_CHECKING:  # or it would take any name for a field
+
+        def __getattr__(self, name: str) -> Any:
+            fields = self.__dict__
+            # Only what is not there is asked for here.
+            if name == "pieces" and "_pieces" in fields:
+                fields[name] = fields["_pieces"].texts()
+                return fields[name]
+            if name == "merges" and "_merges" in fields:
+                fields[name] = fields["_merges"].pairs()
+                return fields[name]
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __getstate__(self) -> dict[str, Any]:
+        for name in ("pieces", "merges"):
+            if f"_{name}" in self.__dict__:
+                getattr(self, name)
+        return {name: value for name, value in self.__dict__.items() if name[0] != "_"}
+
+    @property
+    def table(self) -> Pieces:
+        """The pieces as they are at hand: the tuple, or something quicker with the same items."""
+        table: Pieces = self.at_hand("pieces")
+        return table
+
+    def at_hand(self, name: str) -> Any:
+        """A field as it is at hand."""
+        fields = self.__dict__
+        return fields[f"_{name}"] if f"_{name}" in fields else getattr(self, name)
+
+    def find(self, text: str) -> int | None:
+        """The id of a piece, or None."""
+        table = self.table
+        if isinstance(table, PieceTable):
+            return table.find(text)
+        return table.index(text) if text in table else None
