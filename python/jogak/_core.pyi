@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from jogak.corpus import Readable
 
 __all__ = [
+    "AddedTokens",
     "Chosen",
     "Counts",
     "Cursor",
@@ -64,7 +65,7 @@ class Ids(Mapping[str, int]):
     def pieces(self, added: list[tuple[str, int]]) -> Pieces | None: ...
     def added(
         self, section: bytes, size: int
-    ) -> tuple[dict[str, int], dict[str, int], list[tuple[str, list[bool], bool]]] | None: ...
+    ) -> tuple[dict[str, int], dict[str, int], AddedTokens] | None: ...
     def merges(self, section: bytes, prefix: int) -> Merges | None: ...
 
 @final
@@ -74,6 +75,13 @@ class Pieces:
     def __contains__(self, key: object, /) -> bool: ...
     def find(self, text: object) -> int | None: ...
     def texts(self) -> tuple[str | None, ...]: ...
+
+@final
+class AddedTokens:
+    def __len__(self) -> int: ...
+    def known(self) -> list[str]: ...
+    def with_rules(self, made: set[str]) -> AddedTokens: ...
+    def tokens(self) -> list[tuple[str, list[bool], bool]]: ...
 
 @final
 class Merges:
@@ -209,8 +217,8 @@ class Tokenizer:
         cls,
         model: dict[str, Any],
         pretokenizer: list[dict[str, Any]],
-        added_tokens: list[tuple[str, int, tuple[bool, bool, bool, bool, bool, bool]]],
-        outside: list[int],
+        added_tokens: AddedTokens | list[tuple[str, int, tuple[bool, ...], bool]],
+        special_tokens: dict[str, int],
         normalizer: list[dict[str, Any]],
         decoder: list[dict[str, Any]] | None = None,
     ) -> Tokenizer: ...
