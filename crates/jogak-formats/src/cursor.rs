@@ -121,9 +121,9 @@ impl<'a> Cursor<'a> {
     fn four_digits(&mut self) -> Option<u32> {
         let digits = self.text.as_bytes().get(self.at..self.at + 4)?;
         self.at += 4;
-        digits.iter().try_fold(0, |number, &digit| {
-            Some(number * 16 + char::from(digit).to_digit(16)?)
-        })
+        digits
+            .iter()
+            .try_fold(0, |number, &digit| Some(number * 16 + char::from(digit).to_digit(16)?))
     }
 
     /// A whole number of 32 bits.

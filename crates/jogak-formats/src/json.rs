@@ -325,7 +325,9 @@ mod tests {
         ] {
             assert!(ids(wrong).is_none(), "{wrong}");
         }
-        for wrong in [r#"[["a", 1], ["a", 1]]"#, r#"[["a"]]"#, r#"[["a", 1, 2]]"#, r#"[["a", "1"]]"#] {
+        for wrong in
+            [r#"[["a", 1], ["a", 1]]"#, r#"[["a"]]"#, r#"[["a", 1, 2]]"#, r#"[["a", "1"]]"#]
+        {
             assert!(scored(wrong).is_none(), "{wrong}");
         }
         let vocab = ids(r#"{"a": 0, "b": 1, "ab": 2, "aba": 3}"#).unwrap();

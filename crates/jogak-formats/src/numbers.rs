@@ -47,7 +47,8 @@ pub(crate) fn number(text: &str) -> Option<f64> {
     }
     let (mut digits, mut full) = (0u64, false);
     let places = whole.bytes().map(|digit| (digit, false));
-    for (digit, in_fraction) in places.chain(fraction.unwrap_or("").bytes().map(|digit| (digit, true)))
+    for (digit, in_fraction) in
+        places.chain(fraction.unwrap_or("").bytes().map(|digit| (digit, true)))
     {
         // What no longer fits in 64 bits is dropped, not rounded.
         let next = digits.checked_mul(10).and_then(|all| all.checked_add(u64::from(digit - b'0')));
@@ -81,7 +82,9 @@ mod tests {
             assert_eq!(number(text), Some(value), "{text}");
         }
         assert_eq!(number("-0").map(f64::is_sign_negative), Some(false));
-        for wrong in ["", "-", "01", "1.", ".5", "1e", "1e+", "+1", "NaN", "1e999", "1e9999999", "0x1"] {
+        for wrong in
+            ["", "-", "01", "1.", ".5", "1e", "1e+", "+1", "NaN", "1e999", "1e9999999", "0x1"]
+        {
             assert_eq!(number(wrong), None, "{wrong}");
         }
     }

@@ -93,7 +93,8 @@ mod tests {
         assert_eq!(decoded("bG8="), Some(b"lo".to_vec()));
         assert_eq!(decoded("bG93"), Some(b"low".to_vec()));
         assert_eq!(decoded("/+8BbG8="), Some([0xFF, 0xEF, 1, b'l', b'o'].to_vec()));
-        for wrong in ["", "=", "====", "IQ=", "IQ", "IR==", "I===", "a-b=", "bG9=", "=bG8", "IQ==="] {
+        for wrong in ["", "=", "====", "IQ=", "IQ", "IR==", "I===", "a-b=", "bG9=", "=bG8", "IQ==="]
+        {
             assert_eq!(decoded(wrong), None, "{wrong}");
         }
     }
@@ -117,7 +118,8 @@ mod tests {
         assert_eq!(vocab.id(b"low"), Some(256));
         assert_eq!(vocab.piece(32), Some("Ġ".as_bytes()));
         assert!(vocab.piece(299).is_none());
-        for wrong in ["bG8= 5", "IQ== 256", "bG8=  256", "bG8= 256 ", "bG8=", "\n", "bG8= 2000000"] {
+        for wrong in ["bG8= 5", "IQ== 256", "bG8=  256", "bG8= 256 ", "bG8=", "\n", "bG8= 2000000"]
+        {
             assert!(read(&file(wrong)).is_none(), "{wrong}");
         }
         assert!(read(&file("")[8..]).is_none());

@@ -103,7 +103,9 @@ fn read_list(list: &Bound<'_, PyList>, found: &mut Vec<u32>) -> bool {
     {
         let numbers = bytes.as_bytes().chunks_exact(4);
         if numbers.len() == list.len() {
-            found.extend(numbers.map(|four| u32::from_ne_bytes([four[0], four[1], four[2], four[3]])));
+            found.extend(
+                numbers.map(|four| u32::from_ne_bytes([four[0], four[1], four[2], four[3]])),
+            );
             return true;
         }
     }

@@ -176,9 +176,19 @@ impl PyIds {
     }
 
     /// The added tokens of a section that [`read_sections`] found: text -> id of all of them, and of the
+<<<<<<< HEAD
     /// special ones; and the rules of looking. `size` is the first id for texts that are not the model's.
     /// None for a section that is left to others.
     fn added<'py>(&self, section: &Bound<'py, PyBytes>, size: u32) -> PyResult<Option<AddedOf<'py>>> {
+=======
+    /// special ones; then those that may have rules, by their ids: text, flags, whether the text is the
+    /// model's. `size` is the first id for texts that are not. None for a section that is left to others.
+    fn added<'py>(
+        &self,
+        section: &Bound<'py, PyBytes>,
+        size: u32,
+    ) -> PyResult<Option<AddedOf<'py>>> {
+>>>>>>> main
         let py = section.py();
         let text = std::str::from_utf8(section.as_bytes()).ok();
         let Some(entries) = text.and_then(json::added) else { return Ok(None) };
@@ -214,12 +224,27 @@ impl PyIds {
                 special.set_item(&text, token.id)?;
             }
         }
+<<<<<<< HEAD
         tokens.sort_unstable_by_key(|token| token.id);
         Ok(Some((ids, special, PyAddedTokens(tokens))))
+=======
+        tokens.sort_unstable_by_key(|token| token.0);
+        let rules = tokens
+            .iter()
+            .filter(|(_, _, special, flags, known)| !special || *known || flags.contains(&true));
+        let rules: Vec<_> =
+            rules.map(|&(_, text, _, flags, known)| (text.to_owned(), flags, known)).collect();
+        Ok(Some((ids, special, rules)))
+>>>>>>> main
     }
 
     /// The merges of a section that [`read_sections`] found; None for one that is left to others.
-    fn merges(&self, py: Python<'_>, section: &Bound<'_, PyBytes>, prefix: usize) -> Option<PyMerges> {
+    fn merges(
+        &self,
+        py: Python<'_>,
+        section: &Bound<'_, PyBytes>,
+        prefix: usize,
+    ) -> Option<PyMerges> {
         let text = std::str::from_utf8(section.as_bytes()).ok()?;
         let merges = py.detach(|| json::merges(text, &self.texts.vocab, prefix))?;
         Some(PyMerges { merges: Arc::new(merges) })

@@ -72,7 +72,8 @@ impl Flat {
         let mut at = begin;
         let mut taken = 0;
         for &id in ids {
-            let Some(&span) = self.spans.get(id as usize).filter(|&&span| span & refused == 0) else {
+            let Some(&span) = self.spans.get(id as usize).filter(|&&span| span & refused == 0)
+            else {
                 break;
             };
             let (start, len) = ((span >> START_SHIFT) as usize, (span & LENGTH) as usize);

@@ -2,7 +2,6 @@
 
 use std::sync::OnceLock;
 
-
 use super::cuts::Cuts;
 use super::greedy::Greedy;
 use super::merge::Merger;

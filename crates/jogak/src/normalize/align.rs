@@ -193,7 +193,7 @@ impl Origins {
 
     /// Every one of `bytes` bytes stands for all of the original.
     pub(crate) fn all(self, bytes: usize) -> Self {
-        Self { len: self.len, spans: Some(vec![(0, self.len); bytes]) }
+        Self { len: self.len, spans: Some(vec![(0, self.len); bytes]), begins: None }
     }
 
     /// The origins of the bytes `from..to` alone. Those of a text that is its own origin are counted from

@@ -11,7 +11,7 @@
 use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
 
-use super::arena::{Arena, BORDER};
+use super::arena::BORDER;
 use super::corpus::{Cut, Start, Tally, code};
 use super::parallel::{Tick, each};
 use crate::count::Counts;
