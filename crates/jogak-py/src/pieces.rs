@@ -176,22 +176,18 @@ impl PyIds {
     }
 
     /// The added tokens of a section that [`read_sections`] found: text -> id of all of them, and of the
-<<<<<<< HEAD
     /// special ones; and the rules of looking. `size` is the first id for texts that are not the model's.
     /// None for a section that is left to others.
-    fn added<'py>(&self, section: &Bound<'py, PyBytes>, size: u32) -> PyResult<Option<AddedOf<'py>>> {
-=======
-    /// special ones; then those that may have rules, by their ids: text, flags, whether the text is the
-    /// model's. `size` is the first id for texts that are not. None for a section that is left to others.
     fn added<'py>(
         &self,
-        section: &Bound<'py, PyBytes>,
+        data: &Bound<'py, PyBytes>,
+        section: (usize, usize),
         size: u32,
     ) -> PyResult<Option<AddedOf<'py>>> {
->>>>>>> main
-        let py = section.py();
-        let text = std::str::from_utf8(section.as_bytes()).ok();
-        let Some(entries) = text.and_then(json::added) else { return Ok(None) };
+        let py = data.py();
+        let Some(entries) = section_of(data, section).and_then(json::added) else {
+            return Ok(None);
+        };
         let mut places: FxHashMap<String, usize> = FxHashMap::default();
         let mut tokens: Vec<Token> = Vec::with_capacity(entries.len());
         let mut following = size;
@@ -224,28 +220,19 @@ impl PyIds {
                 special.set_item(&text, token.id)?;
             }
         }
-<<<<<<< HEAD
         tokens.sort_unstable_by_key(|token| token.id);
         Ok(Some((ids, special, PyAddedTokens(tokens))))
-=======
-        tokens.sort_unstable_by_key(|token| token.0);
-        let rules = tokens
-            .iter()
-            .filter(|(_, _, special, flags, known)| !special || *known || flags.contains(&true));
-        let rules: Vec<_> =
-            rules.map(|&(_, text, _, flags, known)| (text.to_owned(), flags, known)).collect();
-        Ok(Some((ids, special, rules)))
->>>>>>> main
     }
 
     /// The merges of a section that [`read_sections`] found; None for one that is left to others.
     fn merges(
         &self,
         py: Python<'_>,
-        section: &Bound<'_, PyBytes>,
+        data: &Bound<'_, PyBytes>,
+        section: (usize, usize),
         prefix: usize,
     ) -> Option<PyMerges> {
-        let text = std::str::from_utf8(section.as_bytes()).ok()?;
+        let text = section_of(data, section)?;
         let merges = py.detach(|| json::merges(text, &self.texts.vocab, prefix))?;
         Some(PyMerges { merges: Arc::new(merges) })
     }
@@ -425,12 +412,18 @@ pub(crate) fn read_ranks(py: Python<'_>, data: &Bound<'_, PyBytes>) -> Option<Py
     py.detach(|| ranks::read(data)).map(|vocab| PyIds::new(vocab, None))
 }
 
-/// The long sections of a `tokenizer.json`; see [`read_sections`].
-type Sections<'py> =
-    (Bound<'py, PyBytes>, PyIds, Option<Bound<'py, PyBytes>>, Option<Bound<'py, PyBytes>>);
+/// A section of a file.
+fn section_of<'a>(data: &'a Bound<'_, PyBytes>, (start, end): (usize, usize)) -> Option<&'a str> {
+    std::str::from_utf8(data.as_bytes().get(start..end)?).ok()
+}
 
-/// The long sections of a `tokenizer.json`: the file with null in their places, the vocabulary, and the
-/// merges and the added tokens as they stand there. None for a file that is left to others.
+/// Where a section starts and ends.
+type Section = Option<(usize, usize)>;
+/// The long sections of a `tokenizer.json`; see [`read_sections`].
+type Sections<'py> = (Bound<'py, PyBytes>, PyIds, Section, Section);
+
+/// The long sections of a `tokenizer.json`: the file with null in their places, the vocabulary, and where
+/// the merges and the added tokens stand. None for a file that is left to others.
 #[pyfunction]
 pub(crate) fn read_sections<'py>(
     py: Python<'py>,
@@ -459,8 +452,7 @@ pub(crate) fn read_sections<'py>(
             from = range.end;
         }
         rest.extend_from_slice(&data[from..]);
-        Some((rest, ids, lists.map(|found| found.map(|found| &data[found]))))
+        Some((rest, ids, lists.map(|found| found.map(|found| (found.start, found.end)))))
     })?;
-    let bytes = |found: Option<&[u8]>| found.map(|found| PyBytes::new(py, found));
-    Some((PyBytes::new(py, &rest), ids, bytes(merges), bytes(added)))
+    Some((PyBytes::new(py, &rest), ids, merges, added))
 }
