@@ -94,7 +94,9 @@ def _plain(
     section: Section, vocabulary: Vocabulary, size: int, can_make: Callable[[str], bool]
 ) -> Added:
     """The same, by the core, which leaves to others what is not plain."""
-    found = vocabulary.added(section.data, size) if isinstance(vocabulary, Ids) else None
+    found = (
+        vocabulary.added(section.data, section.place, size) if isinstance(vocabulary, Ids) else None
+    )
     if found is None:
         raise NotPlain
     ids, special, tokens = found
