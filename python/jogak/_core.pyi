@@ -1,6 +1,6 @@
 """The native module."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias, TypedDict, final
 
 import numpy as np
@@ -9,12 +9,16 @@ from numpy.typing import NDArray
 from jogak.corpus import Readable
 
 __all__ = [
+    "AddedTokens",
     "Chosen",
     "Counts",
     "Cursor",
     "DecodeStream",
     "Documents",
+    "Ids",
+    "Merges",
     "Normalizer",
+    "Pieces",
     "Tokenizer",
     "__version__",
     "arrow_list",
@@ -26,6 +30,8 @@ __all__ = [
     "named_charsmap",
     "parse_rule_tsv",
     "pretokenize",
+    "read_ranks",
+    "read_sections",
     "train_bpe",
     "train_unigram",
     "train_wordpiece",
@@ -42,6 +48,53 @@ class _Request(TypedDict):
     threads: int | None
     block_size: int | None
     progress: Callable[[int, int | None], object] | None
+
+@final
+class Ids(Mapping[str, int]):
+    def __len__(self) -> int: ...
+    def __contains__(self, key: object, /) -> bool: ...
+    def __getitem__(self, key: str, /) -> int: ...
+    def __iter__(self) -> Iterator[str]: ...
+    def get(self, text: str) -> int | None: ...  # type: ignore[override]
+    def keys(self) -> tuple[str, ...]: ...  # type: ignore[override]
+    def values(self) -> tuple[int, ...]: ...  # type: ignore[override]
+    def items(self) -> tuple[tuple[str, int], ...]: ...  # type: ignore[override]
+    def text(self, id: int) -> str | None: ...
+    @property
+    def scores(self) -> tuple[float, ...] | None: ...
+    def pieces(self, added: list[tuple[str, int]]) -> Pieces | None: ...
+    def added(
+        self, data: bytes, section: tuple[int, int], size: int
+    ) -> tuple[dict[str, int], dict[str, int], AddedTokens] | None: ...
+    def merges(self, data: bytes, section: tuple[int, int], prefix: int) -> Merges | None: ...
+
+@final
+class Pieces:
+    def __len__(self) -> int: ...
+    def __getitem__(self, key: int, /) -> str | None: ...
+    def __contains__(self, key: object, /) -> bool: ...
+    def find(self, text: object) -> int | None: ...
+    def texts(self) -> tuple[str | None, ...]: ...
+
+@final
+class AddedTokens:
+    def __len__(self) -> int: ...
+    def known(self) -> list[str]: ...
+    def with_rules(self, made: set[str]) -> AddedTokens: ...
+    def tokens(self) -> list[tuple[str, list[bool], bool]]: ...
+
+@final
+class Merges:
+    def __len__(self) -> int: ...
+    def __getitem__(self, key: int, /) -> tuple[int, int]: ...
+    def size(self) -> int: ...
+    def pairs(self) -> tuple[tuple[int, int], ...]: ...
+    def products(self) -> set[int]: ...
+
+def read_ranks(data: bytes) -> Ids | None: ...
+def read_sections(
+    data: bytes,
+) -> tuple[bytes, Ids, tuple[int, int] | None, tuple[int, int] | None] | None: ...
 
 @final
 class Counts:
@@ -85,6 +138,7 @@ def train_bpe(
     trace: int = 0,
     candidates: int = 20,
     words: int = 50,
+    around: tuple[list[str], list[str]] | None = None,
 ) -> dict[str, Any]: ...
 def train_unigram(
     counts: Counts,
@@ -165,8 +219,8 @@ class Tokenizer:
         cls,
         model: dict[str, Any],
         pretokenizer: list[dict[str, Any]],
-        added_tokens: list[tuple[str, int, tuple[bool, bool, bool, bool, bool, bool]]],
-        outside: list[int],
+        added_tokens: AddedTokens | list[tuple[str, int, tuple[bool, ...], bool]],
+        special_tokens: dict[str, int],
         normalizer: list[dict[str, Any]],
         decoder: list[dict[str, Any]] | None = None,
     ) -> Tokenizer: ...

@@ -3,9 +3,11 @@
 use std::ops::Range;
 
 use jogak::decode::{Rule, SentencePiece, Stream, Strip};
-use numpy::PyReadonlyArray1;
+use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
+use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBytes, PyDict, PyList, PyListMethods, PyTupleMethods, PyType};
 
 use crate::errors::{raise, to_py};
 use crate::models::Options;
@@ -63,15 +65,95 @@ fn parse_rule(options: &Options<'_, '_>) -> PyResult<Rule> {
     })
 }
 
+/// From so many ids on a list is read by Python's own `array`, which costs a call, but then less than
+/// looking at every number from here does.
+const MANY: usize = 128;
+
 /// Ids from a list or an array.
 pub(crate) fn ids_of(ids: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
-    if let Ok(array) = ids.extract::<PyReadonlyArray1<'_, u32>>() {
-        return Ok(array.as_array().to_vec()); // any strides
+    let mut found = Vec::new();
+    ids_into(ids, &mut found)?;
+    Ok(found)
+}
+
+/// Ids from a list or an array, behind others.
+fn ids_into(ids: &Bound<'_, PyAny>, found: &mut Vec<u32>) -> PyResult<()> {
+    let before = found.len();
+    if let Ok(list) = ids.cast::<PyList>() {
+        if read_list(list, found) {
+            return Ok(());
+        }
+        found.truncate(before);
+    } else if read_array(ids, found) {
+        return Ok(());
     }
-    ids.extract::<Vec<u32>>().map_err(|_| {
+    // Anything else that has numbers, and what is wrong.
+    let others = ids.extract::<Vec<u32>>().map_err(|_| {
         let message = "ids must be whole numbers from 0 to 4294967295, in a list or an array";
         raise("DecodeError", message.into(), &[])
-    })
+    })?;
+    found.extend(others);
+    Ok(())
+}
+
+/// Reads a list of numbers; false if something else is in it.
+fn read_list(list: &Bound<'_, PyList>, found: &mut Vec<u32>) -> bool {
+    if list.len() >= MANY
+        && let Some(bytes) = packed(list)
+    {
+        let numbers = bytes.as_bytes().chunks_exact(4);
+        if numbers.len() == list.len() {
+            found.extend(
+                numbers.map(|four| u32::from_ne_bytes([four[0], four[1], four[2], four[3]])),
+            );
+            return true;
+        }
+    }
+    // A tuple lends its items; a list, which may change meanwhile, counts every one that it gives.
+    found.reserve(list.len());
+    list.to_tuple().iter_borrowed().all(|id| id.extract().map(|id| found.push(id)).is_ok())
+}
+
+/// A list of numbers as `array.array("I", list)` has them.
+fn packed<'py>(list: &Bound<'py, PyList>) -> Option<Bound<'py, PyBytes>> {
+    static ARRAY: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let py = list.py();
+    let array = ARRAY.import(py, "array", "array").ok()?.call1((intern!(py, "I"), list)).ok()?;
+    array.call_method0(intern!(py, "tobytes")).ok()?.cast_into().ok()
+}
+
+/// Reads a numpy array of whole numbers, whatever its strides; false if it is none, or has a number that
+/// is no id.
+fn read_array(ids: &Bound<'_, PyAny>, found: &mut Vec<u32>) -> bool {
+    if let Ok(array) = ids.cast::<PyArray1<u32>>() {
+        let array = array.readonly();
+        match array.as_slice() {
+            Ok(ids) => found.extend_from_slice(ids),
+            Err(_) => found.extend(array.as_array()),
+        }
+        return true;
+    }
+    let before = found.len();
+    let fits = wider::<i64>(ids, found)
+        .or_else(|| wider::<i32>(ids, found))
+        .or_else(|| wider::<u64>(ids, found))
+        .or_else(|| wider::<u16>(ids, found));
+    if fits != Some(true) {
+        found.truncate(before);
+    }
+    fits == Some(true)
+}
+
+/// Reads an array of other numbers: whether all are ids; None if it is no such array.
+fn wider<T>(ids: &Bound<'_, PyAny>, found: &mut Vec<u32>) -> Option<bool>
+where
+    T: numpy::Element + Copy,
+    u32: TryFrom<T>,
+{
+    let array = ids.cast::<PyArray1<T>>().ok()?.readonly();
+    let ids = array.as_array();
+    found.reserve(ids.len());
+    Some(ids.iter().all(|&id| u32::try_from(id).map(|id| found.push(id)).is_ok()))
 }
 
 /// Many lists of ids, one behind the other, and where each of them is: from lists, or from an array with
@@ -85,7 +167,7 @@ pub(crate) fn batch_of(
         let mut ranges = Vec::new();
         for list in ids.try_iter()? {
             let from = all.len();
-            all.extend(ids_of(&list?)?);
+            ids_into(&list?, &mut all)?;
             ranges.push(from..all.len());
         }
         return Ok((all, ranges));

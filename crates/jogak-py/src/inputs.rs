@@ -150,7 +150,7 @@ impl PyTokenizer {
         let mut made = self.core.spans_batch(&texts, request, first, threads)?;
         if trim {
             for (spans, text) in made.iter_mut().zip(texts) {
-                spans.trim(text.text, &self.texts);
+                spans.trim(text.text, |id| self.texts.get(id));
             }
         }
         Ok(Encoded::Spans(made))

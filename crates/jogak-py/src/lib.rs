@@ -8,6 +8,7 @@ mod files;
 mod inputs;
 mod models;
 mod normalizers;
+mod pieces;
 mod schemes;
 mod texts;
 mod tokenizer;
@@ -33,6 +34,8 @@ mod _core {
     use crate::normalizers::{
         PyNormalizer, charsmap_rules, compile_charsmap, named_charsmap, parse_rule_tsv, pretokenize,
     };
+    #[pymodule_export]
+    use crate::pieces::{PyAddedTokens, PyIds, PyMerges, PyPieces, read_ranks, read_sections};
     #[pymodule_export]
     use crate::texts::PyChosen;
     #[pymodule_export]

@@ -1,36 +1,37 @@
 //! Plain data -> a model of the core, by its type.
 
-use jogak::decode::Decoder;
+use std::sync::Arc;
+
 use jogak::model::{
     Bpe, BpeParts, Codes, CodesParts, GlossaryPattern, Model, Precision, Strategy, Unigram,
     UnigramParts, WordLevel, WordLevelParts, WordPiece, WordPieceParts,
 };
-use jogak::pretokenize::Metaspace;
 use jogak::symbols::{Marker, UNKNOWN, Undraw};
 use jogak::vocab::Vocab;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::errors::{raise, to_py};
+use crate::pieces::{Texts, merges_of};
 
-/// A model and what belongs to it.
+/// A model and the text of every id.
 pub(crate) struct Compiled {
     pub(crate) model: Model,
-    pub(crate) decoder: Decoder,
-    /// The text of every id.
-    pub(crate) texts: Vec<Option<String>>,
+    pub(crate) texts: Arc<Texts>,
 }
 
 /// Compiles what a model's `to_core()` says. `specials` are the ids of special tokens, `outside` those of
-/// all pieces that the model does not know; `spaces` tells how spaces come written in the words.
+/// all pieces that the model does not know. `native` makes the way back that the markers tell, of what
+/// ids are written as and the pieces of byte fallback; it is left out where there is another one.
 pub(crate) fn compile(
     options: &Options<'_, '_>,
     specials: &[u32],
     outside: &[u32],
-    spaces: Option<Metaspace>,
+    native: impl FnOnce(Vocab, Option<&[u32; 256]>, Marker),
 ) -> PyResult<Compiled> {
     let kind: String = options.get("type")?;
-    let pieces = Pieces::new(options, specials, outside, spaces)?;
+    let mut pieces = Pieces::new(options, specials, outside)?;
+    native(std::mem::take(&mut pieces.written), pieces.byte_fallback.as_deref(), marker(options)?);
     match kind.as_str() {
         "bpe" | "scored-bpe" | "codes" => bpe(options, pieces),
         "unigram" => unigram(options, pieces),
@@ -42,65 +43,66 @@ pub(crate) fn compile(
 
 /// The vocabulary of a model, as all families have it.
 struct Pieces {
-    texts: Vec<Option<String>>,
-    /// The bytes that text is made of; empty where it is not.
-    found: Vec<Vec<u8>>,
+    texts: Arc<Texts>,
+    /// The bytes that text is made of; holes where it is not.
+    found: Vocab,
     unknown: Option<u32>,
     byte_fallback: Option<Box<[u32; 256]>>,
-    decoder: Decoder,
+    /// What ids are written as, those of special tokens too.
+    written: Vocab,
     /// Pieces are drawn, and so are the words that the model is to see.
     drawn: bool,
 }
 
 impl Pieces {
-    fn new(
-        options: &Options<'_, '_>,
-        specials: &[u32],
-        outside: &[u32],
-        spaces: Option<Metaspace>,
-    ) -> PyResult<Self> {
-        let texts: Vec<Option<String>> = options.get("pieces")?;
+    fn new(options: &Options<'_, '_>, specials: &[u32], outside: &[u32]) -> PyResult<Self> {
+        let texts = Texts::of(&options.get::<Bound<'_, PyAny>>("pieces")?)?;
         let hf_rules: bool = options.get_or("hf_rules", false)?;
         let drawn: bool = options.get_or("drawn", false)?;
         let bytes = options.get_or("alphabet", String::new())? == "bytes";
         let unknown: Option<String> = options.get("unknown")?;
-        let unknown = match unknown {
-            Some(unknown) => texts.iter().position(|text| text.as_ref() == Some(&unknown)),
-            None => None,
-        };
+        let unknown = unknown.and_then(|unknown| texts.id(&unknown));
         let byte_fallback = byte_pieces(options, &texts, hf_rules)?;
         let mut is_found = vec![true; texts.len()];
-        let reserved = byte_fallback.iter().flat_map(|ids| ids.iter().copied());
-        let reserved = reserved.chain(unknown.map(|id| id as u32)).filter(|_| !hf_rules);
-        for id in reserved.chain(outside.iter().copied()) {
-            if let Some(is_found) = is_found.get_mut(id as usize) {
-                *is_found = false;
-            }
-        }
         let mut is_special = vec![false; texts.len()];
-        for &id in specials.iter().chain(outside) {
-            if let Some(is_special) = is_special.get_mut(id as usize) {
-                *is_special = true;
+        let set = |flags: &mut [bool], id: u32, to: bool| {
+            if let Some(flag) = flags.get_mut(id as usize) {
+                *flag = to;
             }
+        };
+        let reserved = byte_fallback.iter().flat_map(|ids| ids.iter().copied());
+        let reserved = reserved.chain(unknown).filter(|_| !hf_rules);
+        reserved.chain(outside.iter().copied()).for_each(|id| set(&mut is_found, id, false));
+        // BPE by scores takes unused pieces apart again.
+        let kind: String = options.get("type")?;
+        if matches!(kind.as_str(), "unigram" | "word-level") {
+            let unused: Vec<u32> = options.get("unused")?;
+            unused.into_iter().for_each(|id| set(&mut is_found, id, false));
         }
+        specials.iter().chain(outside).for_each(|&id| set(&mut is_special, id, true));
         let undraw = Undraw::default();
-        let mut all = Vec::with_capacity(texts.len());
-        let mut found = Vec::with_capacity(texts.len());
-        for (id, text) in texts.iter().enumerate() {
-            let text = text.as_deref().unwrap_or_default();
-            let plain = text.as_bytes().to_vec();
+        let mut written = Vocab::with_capacity(texts.len(), texts.total());
+        let mut found = Vocab::with_capacity(texts.len(), texts.total());
+        let mut undrawn = Vec::new();
+        for (id, (&is_found, &is_special)) in (0..).zip(is_found.iter().zip(&is_special)) {
+            let text = texts.get(id).unwrap_or_default();
+            let plain = text.as_bytes();
+            let found_as = |bytes| if is_found { bytes } else { &[][..] };
             if !bytes && !drawn {
-                found.push(if is_found[id] { plain.clone() } else { Vec::new() });
-                all.push(plain);
+                found.push(found_as(plain));
+                written.push(plain);
                 continue;
             }
             // Special tokens are written as they are, but may be pieces of the model as well.
-            let is_special = is_special[id];
-            let undrawn = if is_found[id] || !is_special { undraw.bytes(text) } else { Err(' ') };
-            match undrawn {
-                Ok(_) if drawn => found.push(if is_found[id] { plain.clone() } else { Vec::new() }),
-                Ok(ref undrawn) if is_found[id] => found.push(undrawn.clone()),
-                Err(character) if is_found[id] && !hf_rules && !drawn => {
+            undrawn.clear();
+            let result = if is_found || !is_special {
+                undraw.bytes_into(text, &mut undrawn)
+            } else {
+                Err(' ')
+            };
+            match result {
+                Ok(()) => found.push(found_as(if drawn { plain } else { &undrawn })),
+                Err(character) if is_found && !hf_rules && !drawn => {
                     let message = format!(
                         "piece {id} is {text:?}, where {character:?} stands for no byte; expected \
                          GPT-2's printable characters"
@@ -108,24 +110,16 @@ impl Pieces {
                     return Err(raise("ConfigError", message, &[]));
                 }
                 // No text becomes it.
-                Ok(_) | Err(_) => found.push(Vec::new()),
+                Err(_) => found.push(b""),
             }
-            all.push(undrawn.ok().filter(|_| !is_special).unwrap_or(plain));
+            written.push(if result.is_ok() && !is_special { &undrawn } else { plain });
         }
-        let decoder = Decoder::new(
-            Vocab::new(&all),
-            specials,
-            byte_fallback.as_deref(),
-            marker(options)?,
-            spaces,
-        );
-        let unknown = unknown.map(|id| id as u32);
-        Ok(Self { texts, found, unknown, byte_fallback, decoder, drawn })
+        Ok(Self { texts, found, unknown, byte_fallback, written, drawn })
     }
 
     fn compiled(self, model: Model) -> Compiled {
         let model = if self.drawn { Model::Drawn(Box::new(model)) } else { model };
-        Compiled { model, decoder: self.decoder, texts: self.texts }
+        Compiled { model, texts: self.texts }
     }
 }
 
@@ -134,7 +128,7 @@ fn bpe(options: &Options<'_, '_>, mut pieces: Pieces) -> PyResult<Compiled> {
     let scored = kind == "scored-bpe";
     let bpe = Bpe::new(BpeParts {
         pieces: std::mem::take(&mut pieces.found),
-        merges: options.get("merges")?,
+        merges: merges_of(&options.get::<Bound<'_, PyAny>>("merges")?)?,
         scores: if scored { Some(options.get("scores")?) } else { None },
         user_defined: if scored { options.get("user_defined")? } else { Vec::new() },
         unused: if scored { options.get("unused")? } else { Vec::new() },
@@ -180,7 +174,7 @@ fn wordpiece(options: &Options<'_, '_>, mut pieces: Pieces) -> PyResult<Compiled
 
 fn word_level(options: &Options<'_, '_>, mut pieces: Pieces) -> PyResult<Compiled> {
     let model = WordLevel::new(WordLevelParts {
-        pieces: used(options, &mut pieces)?,
+        pieces: std::mem::take(&mut pieces.found),
         byte_fallback: pieces.byte_fallback.take(),
         unknown: pieces.unknown,
         fuse_unknown: options.get("fuse_unknown")?,
@@ -188,25 +182,13 @@ fn word_level(options: &Options<'_, '_>, mut pieces: Pieces) -> PyResult<Compile
     Ok(pieces.compiled(Model::WordLevel(model)))
 }
 
-/// The pieces without those that text does not become.
-fn used(options: &Options<'_, '_>, pieces: &mut Pieces) -> PyResult<Vec<Vec<u8>>> {
-    let mut found = std::mem::take(&mut pieces.found);
-    for id in options.get::<Vec<u32>>("unused")? {
-        if let Some(piece) = found.get_mut(id as usize) {
-            piece.clear();
-        }
-    }
-    Ok(found)
-}
-
 fn unigram(options: &Options<'_, '_>, mut pieces: Pieces) -> PyResult<Compiled> {
-    let found = used(options, &mut pieces)?;
     let precision = match options.get::<String>("precision")?.as_str() {
         "single" => Precision::Single,
         _ => Precision::Double,
     };
     let model = Unigram::new(UnigramParts {
-        pieces: found,
+        pieces: std::mem::take(&mut pieces.found),
         scores: options.get("scores")?,
         user_defined: options.get("user_defined")?,
         byte_fallback: pieces.byte_fallback.take(),
@@ -224,20 +206,16 @@ fn unigram(options: &Options<'_, '_>, mut pieces: Pieces) -> PyResult<Compiled> 
 /// them be no pieces; their id is [`UNKNOWN`].
 fn byte_pieces(
     options: &Options<'_, '_>,
-    texts: &[Option<String>],
+    texts: &Texts,
     some: bool,
 ) -> PyResult<Option<Box<[u32; 256]>>> {
     if !options.get_or("byte_fallback", false)? {
         return Ok(None);
     }
     let mut ids = Box::new([UNKNOWN; 256]);
-    for (id, text) in texts.iter().enumerate() {
-        let digits = text.as_deref().and_then(|text| text.strip_prefix("<0x")?.strip_suffix('>'));
-        let byte = digits.filter(|digits| digits.len() == 2);
-        if let Some(byte) = byte.and_then(|digits| u8::from_str_radix(digits, 16).ok())
-            && text.as_deref() == Some(&format!("<0x{byte:02X}>"))
-        {
-            ids[usize::from(byte)] = id as u32;
+    for byte in 0..=255u8 {
+        if let Some(id) = texts.id(&format!("<0x{byte:02X}>")) {
+            ids[usize::from(byte)] = id;
         }
     }
     if let Some(byte) = ids.iter().position(|&id| id == UNKNOWN).filter(|_| !some) {

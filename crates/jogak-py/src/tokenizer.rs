@@ -19,15 +19,16 @@ use crate::decoders::{PyStream, batch_of, ids_of, parse_rules};
 use crate::errors::to_py;
 use crate::models::{Compiled, Options, compile, strategy};
 use crate::normalizers::parse_normalizer;
+use crate::pieces::{Texts, tokens_of};
 use crate::schemes::parse_pretokenizer;
-use crate::texts::{PlainToken, PyChosen, Text, added_token, held, no_utf8, policy};
+use crate::texts::{PyChosen, Text, held, no_utf8, policy};
 
 /// A tokenizer, compiled from the plain data of a Spec.
 #[pyclass(frozen, name = "Tokenizer", module = "jogak._core")]
 pub(crate) struct PyTokenizer {
     pub(crate) core: Tokenizer,
     /// The text of every id.
-    pub(crate) texts: Vec<Option<String>>,
+    pub(crate) texts: Arc<Texts>,
     /// The ids of the special tokens.
     special: HashSet<u32>,
 }
@@ -35,35 +36,48 @@ pub(crate) struct PyTokenizer {
 #[pymethods]
 impl PyTokenizer {
     /// `model` is a model's `to_core()`; `pretokenizer`, `normalizer` and `decoder` are lists of dicts;
-    /// `added_tokens` are those that are found in texts, the special ones among them; `outside` are the
-    /// ids of pieces that the model does not know.
+    /// `added_tokens` are those that are found in texts by rules, `special_tokens` text and id of the
+    /// special ones.
     #[new]
-    #[pyo3(signature = (model, pretokenizer, added_tokens, outside, normalizer, decoder=None))]
+    #[pyo3(signature = (model, pretokenizer, added_tokens, special_tokens, normalizer, decoder=None))]
     fn new(
         model: &Bound<'_, PyDict>,
         pretokenizer: &Bound<'_, PyAny>,
-        added_tokens: Vec<PlainToken>,
-        outside: Vec<u32>,
+        added_tokens: &Bound<'_, PyAny>,
+        special_tokens: &Bound<'_, PyDict>,
         normalizer: &Bound<'_, PyAny>,
         decoder: Option<Vec<Bound<'_, PyDict>>>,
     ) -> PyResult<Self> {
-        let added_tokens: Vec<_> = added_tokens.into_iter().map(added_token).collect();
+        let (added_tokens, outside) = tokens_of(added_tokens, special_tokens)?;
         let special: Vec<u32> =
             added_tokens.iter().filter(|token| token.special).map(|token| token.id).collect();
         let prepare =
             Prepare::new(&parse_normalizer(normalizer)?, &parse_pretokenizer(pretokenizer)?)
                 .map_err(to_py)?;
-        let Compiled { model, decoder: native, texts } =
-            compile(&Options(model), &special, &outside, prepare.metaspace())?;
-        let decoder = match decoder {
-            None => native.behind(prepare.normalizer().clone()),
-            Some(stages) => {
-                let mut pieces: Vec<String> =
-                    texts.iter().map(|text| text.clone().unwrap_or_default()).collect();
-                let skipped =
-                    decoded(&added_tokens, prepare.normalizer(), &mut pieces).map_err(to_py)?;
-                Decoder::chain(Vocab::new(&pieces), &skipped, &parse_rules(&stages)?)
-                    .map_err(to_py)?
+        let mut native = None;
+        let has_chain = decoder.is_some();
+        let Compiled { model, texts } =
+            compile(&Options(model), &special, &outside, |written, byte_fallback, marker| {
+                if !has_chain {
+                    let spaces = prepare.metaspace();
+                    let way = Decoder::new(written, &special, byte_fallback, marker, spaces);
+                    native = Some(way.behind(prepare.normalizer().clone()));
+                }
+            })?;
+        let decoder = match (native, decoder) {
+            (Some(native), _) => native,
+            (None, stages) => {
+                let text_of = |id: u32| texts.get(id).unwrap_or_default();
+                let (changed, skipped) =
+                    decoded(&added_tokens, prepare.normalizer(), texts.len(), text_of)
+                        .map_err(to_py)?;
+                let mut written = Vocab::with_capacity(texts.len(), texts.total());
+                for id in 0..texts.len() as u32 {
+                    let text = changed.get(&id).map_or_else(|| text_of(id), String::as_str);
+                    written.push(text.as_bytes());
+                }
+                let rules = parse_rules(&stages.unwrap_or_default())?;
+                Decoder::chain(written, &skipped, &rules).map_err(to_py)?
             }
         };
         let added = Added::new(added_tokens, prepare.normalizer()).map_err(to_py)?;
@@ -134,8 +148,8 @@ impl PyTokenizer {
         let text = held.input().text;
         let pieces = py.detach(|| self.core.pieces(held.input(), &request)).map_err(to_py)?;
         let name = |(id, start, end): (u32, usize, usize)| {
-            let known = self.texts.get(id as usize).cloned().flatten();
-            known.unwrap_or_else(|| text.get(start..end).unwrap_or("\u{FFFD}").to_owned())
+            let known = self.texts.get(id).or_else(|| text.get(start..end));
+            known.unwrap_or("\u{FFFD}").to_owned()
         };
         Ok(pieces.into_iter().map(name).collect())
     }
@@ -337,7 +351,7 @@ impl PyTokenizer {
     }
 
     fn word_dict<'py>(&self, py: Python<'py>, word: WordRecord) -> PyResult<Bound<'py, PyDict>> {
-        let name = |id: u32| self.texts.get(id as usize).cloned().flatten();
+        let name = |id: u32| self.texts.get(id);
         let names = |ids: &[u32]| ids.iter().map(|&id| name(id)).collect::<Vec<_>>();
         let dict = PyDict::new(py);
         dict.set_item("text", &word.text)?;

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 use fancy_regex::Regex;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::{Error, Result};
 use crate::normalize::{Buffers, Normalizer, Origins, Place};
@@ -121,38 +121,48 @@ struct Search {
 /// What a chain of decoders gets for the ids of `tokens`: one that is looked for in normalized text is
 /// written normalized, and skipped only if that is the text of a special token (as HF does).
 ///
-/// `texts` are those of all ids, and are changed. Returns the ids that are skipped as special.
+/// `text` tells the text of each of the ids below `size`. Returns the texts that are others now, by id, and
+/// the ids that are skipped as special.
 ///
 /// # Errors
 /// As [`Normalizer::text`].
-pub fn decoded(
+pub fn decoded<'a>(
     tokens: &[AddedToken],
     normalizer: &Normalizer,
-    texts: &mut [String],
-) -> Result<Vec<u32>> {
+    size: usize,
+    text: impl Fn(u32) -> &'a str,
+) -> Result<(FxHashMap<u32, String>, Vec<u32>)> {
     let mut buffers = Buffers::default();
-    for token in tokens.iter().filter(|token| token.normalized) {
-        if let Some(text) = texts.get_mut(token.id as usize) {
-            normalizer.text(&token.text, Place::WHOLE, &mut buffers)?.clone_into(text);
-        }
+    let mut changed = FxHashMap::default();
+    for token in tokens.iter().filter(|token| token.normalized && (token.id as usize) < size) {
+        let text = normalizer.text(&token.text, Place::WHOLE, &mut buffers)?;
+        changed.insert(token.id, text.to_owned());
     }
     let special: FxHashSet<&str> =
         tokens.iter().filter(|token| token.special).map(|token| token.text.as_str()).collect();
     let is_skipped = |token: &&AddedToken| {
-        texts.get(token.id as usize).is_some_and(|text| special.contains(text.as_str()))
+        let id = token.id;
+        let written = || changed.get(&id).map_or_else(|| text(id), String::as_str);
+        (id as usize) < size && special.contains(written())
     };
-    Ok(tokens.iter().filter(is_skipped).map(|token| token.id).collect())
+    let skipped = tokens.iter().filter(is_skipped).map(|token| token.id).collect();
+    Ok((changed, skipped))
 }
 
 impl Added {
     /// A finder of `tokens`. Of those whose texts are equal, once normalized, the first is found.
     ///
     /// # Errors
-    /// [`Error::TooLarge`] if the texts are too many; as [`Normalizer::text`].
+    /// [`Error::TooLarge`] if the texts are too many; [`Error::EmptyToken`]; as [`Normalizer::text`].
     pub fn new(tokens: Vec<AddedToken>, normalizer: &Normalizer) -> Result<Self> {
         let mut buffers = Buffers::default();
         let normalized = |token: &AddedToken| -> Result<String> {
-            Ok(normalizer.text(&token.text, Place::WHOLE, &mut buffers)?.to_owned())
+            let text = normalizer.text(&token.text, Place::WHOLE, &mut buffers)?;
+            if text.is_empty() && !token.text.is_empty() {
+                // Hugging Face's library would find it between any two bytes.
+                return Err(Error::EmptyToken { text: token.text.clone() });
+            }
+            Ok(text.to_owned())
         };
         let word = if tokens.iter().any(|token| token.single_word) {
             Some(Regex::new(r"\w").map_err(|error| Error::Pattern {

@@ -258,7 +258,7 @@ impl Prepare {
                         Step::Cut(cutter) => steps::cut(cutter, &text, &mut parts)?,
                         Step::Rewrite(rewriter) => {
                             let mut out = Aligned::default();
-                            let origin = |at| origins.span(at, at).0;
+                            let origin = |at| origins.begin(at);
                             rewriter.run(&text, &mut parts, place, origin, &mut out);
                             (text, origins) = origins.then(out);
                         }

@@ -173,10 +173,10 @@ impl Spans {
 
     /// Takes white space off the ends of every span: as many characters at most as the text of the piece
     /// has there, `Ġ` counted as one. What is white space only keeps an empty span, at its end.
-    pub fn trim(&mut self, text: &str, pieces: &[Option<String>]) {
+    pub fn trim<'a>(&mut self, text: &str, piece: impl Fn(u32) -> Option<&'a str>) {
         let white = |c: &char| c.is_whitespace() || *c == 'Ġ';
         for (at, &id) in self.ids.iter().enumerate() {
-            let Some(piece) = pieces.get(id as usize).and_then(Option::as_deref) else { continue };
+            let Some(piece) = piece(id) else { continue };
             let before = piece.chars().take_while(white).count();
             let behind = piece.chars().rev().take_while(white).count();
             if before == 0 && behind == 0 {

@@ -351,18 +351,51 @@ pub fn draw_into(bytes: &[u8], drawn: &mut String) {
 
 /// The bytes of texts that were drawn by [`draw`].
 #[derive(Debug)]
-pub struct Undraw(FxHashMap<char, u8>);
+pub struct Undraw(Box<[u16; DRAWN]>);
+
+/// Characters from here on stand for no byte.
+const DRAWN: usize = 0x144;
+/// Stands where a character stands for no byte.
+const NO_BYTE: u16 = 0x100;
 
 impl Default for Undraw {
     fn default() -> Self {
-        Self(printable().into_iter().zip(0..=255).collect())
+        let mut bytes = Box::new([NO_BYTE; DRAWN]);
+        for (character, byte) in printable().into_iter().zip(0u16..) {
+            if let Some(slot) = bytes.get_mut(character as usize) {
+                *slot = byte;
+            }
+        }
+        Self(bytes)
     }
 }
 
 impl Undraw {
+    /// The byte that a character stands for.
+    pub fn byte(&self, character: char) -> Option<u8> {
+        self.0.get(character as usize).and_then(|&byte| u8::try_from(byte).ok())
+    }
+
     /// The bytes of a drawn text; the first character that stands for no byte, if there is one.
     pub fn bytes(&self, text: &str) -> Result<Vec<u8>, char> {
-        text.chars().map(|character| self.0.get(&character).copied().ok_or(character)).collect()
+        let mut bytes = Vec::with_capacity(text.len());
+        self.bytes_into(text, &mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// The same, behind what `bytes` has; that is what it has if there is such a character.
+    pub fn bytes_into(&self, text: &str, bytes: &mut Vec<u8>) -> Result<(), char> {
+        let before = bytes.len();
+        for character in text.chars() {
+            match self.byte(character) {
+                Some(byte) => bytes.push(byte),
+                None => {
+                    bytes.truncate(before);
+                    return Err(character);
+                }
+            }
+        }
+        Ok(())
     }
 }
 

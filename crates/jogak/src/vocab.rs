@@ -5,6 +5,7 @@
 mod double_array;
 
 use std::hash::{BuildHasher, Hasher};
+use std::sync::OnceLock;
 
 use hashbrown::HashTable;
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -19,8 +20,14 @@ pub struct Vocab {
     /// Where piece `id` ends in `bytes`; it starts where the one before it ends. An empty piece is
     /// an id that stands for nothing.
     ends: Vec<usize>,
-    /// Ids, found by the hash of their bytes.
-    index: HashTable<u32>,
+    /// Ids, found by the hash of their bytes; made when it is first asked for, since not all need it.
+    index: OnceLock<HashTable<u32>>,
+}
+
+impl Default for Vocab {
+    fn default() -> Self {
+        Self::with_capacity(0, 0)
+    }
 }
 
 fn hash(bytes: &[u8]) -> u64 {
@@ -40,20 +47,51 @@ impl Vocab {
     /// assert_eq!(vocab.piece(3), None);
     /// ```
     pub fn new(pieces: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Self {
-        let mut vocab = Self { bytes: Vec::new(), ends: Vec::new(), index: HashTable::new() };
-        for piece in pieces {
-            vocab.bytes.extend_from_slice(piece.as_ref());
-            vocab.ends.push(vocab.bytes.len());
+        let pieces = pieces.into_iter();
+        let mut vocab = Self::with_capacity(pieces.size_hint().0, 0);
+        pieces.for_each(|piece| vocab.push(piece.as_ref()));
+        vocab
+    }
+
+    /// An empty vocabulary with room for so many pieces of so many bytes together.
+    pub fn with_capacity(pieces: usize, bytes: usize) -> Self {
+        Self {
+            bytes: Vec::with_capacity(bytes),
+            ends: Vec::with_capacity(pieces),
+            index: OnceLock::new(),
         }
-        let mut index = HashTable::with_capacity(vocab.ends.len());
-        for id in 0..vocab.ends.len() as u32 {
-            let Some(piece) = vocab.piece(id) else { continue };
-            let equal = |&other: &u32| vocab.piece(other) == Some(piece);
-            let rehash = |&other: &u32| hash(vocab.piece(other).unwrap_or_default());
+    }
+
+    /// Adds a piece behind all others; an empty one makes a hole.
+    pub fn push(&mut self, piece: &[u8]) {
+        self.bytes.extend_from_slice(piece);
+        self.ends.push(self.bytes.len());
+        self.index.take();
+    }
+
+    /// The bytes of all pieces together.
+    pub fn total(&self) -> usize {
+        self.bytes.len()
+    }
+
+    fn index(&self) -> &HashTable<u32> {
+        if let Some(index) = self.index.get() {
+            return index;
+        }
+        // Made before the lock is taken: a process forked meanwhile does not find it taken.
+        let mut index = HashTable::with_capacity(self.ends.len());
+        for id in 0..self.ends.len() as u32 {
+            let Some(piece) = self.piece(id) else { continue };
+            let equal = |&other: &u32| self.piece(other) == Some(piece);
+            let rehash = |&other: &u32| hash(self.piece(other).unwrap_or_default());
             index.entry(hash(piece), equal, rehash).or_insert(id);
         }
-        vocab.index = index;
-        vocab
+        self.index.get_or_init(|| index)
+    }
+
+    /// How many different pieces there are.
+    pub fn distinct(&self) -> usize {
+        self.index().len()
     }
 
     /// One more than the largest id.
@@ -77,7 +115,7 @@ impl Vocab {
 
     /// The id of a piece.
     pub fn id(&self, piece: &[u8]) -> Option<u32> {
-        self.index.find(hash(piece), |&id| self.piece(id) == Some(piece)).copied()
+        self.index().find(hash(piece), |&id| self.piece(id) == Some(piece)).copied()
     }
 }
 

@@ -12,46 +12,73 @@ tokenizer or a `FormatError` with the place. Nothing here runs a tokenizer.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
+from jogak import _core
 from jogak.errors import ConfigError, FormatError
-from jogak.formats import (
-    codes,
-    gguf,
-    hf_json,
-    model_folder,
-    native,
-    sentencepiece,
-    tekken,
-    tiktoken,
-    vocab_merges,
-    vocab_txt,
-)
 from jogak.formats.family import Format, Loaded, Peek, Probe
 from jogak.formats.files import PathLike
-from jogak.spec import Spec
-from jogak.training import Log
+from jogak.spec import AddedTable, MergeTable, PieceTable, Spec
+
+if TYPE_CHECKING:
+    from jogak.training import Log
+
+# What the core reads of long files, models may hold as it is.
+PieceTable.register(_core.Pieces)
+MergeTable.register(_core.Merges)
+AddedTable.register(_core.AddedTokens)
 
 __all__ = ["FORMATS", "Format", "Loaded", "Probe", "detect", "read", "write"]
 
-#: The families by name, in the order in which files are looked at.
-FORMATS: Mapping[str, Format] = {
-    family.name: family
-    for family in (
-        # By its first bytes, which spares the full look that others take at JSON.
-        hf_json.FORMAT,
-        model_folder.FORMAT,
-        native.FORMAT,
-        tekken.FORMAT,
-        codes.FORMAT,
-        gguf.FORMAT,
-        vocab_merges.FORMAT,
-        tiktoken.FORMAT,
-        sentencepiece.FORMAT,
-        vocab_txt.FORMAT,
-    )
+
+def _is_json(peek: Peek) -> bool:
+    return peek.head.lstrip().startswith(b"{")
+
+
+#: The families by name, in the order in which files are looked at: the module of each, and what all of
+#: its files have, so that no other family is imported for them.
+_FAMILIES: Mapping[str, tuple[str, Callable[[Peek], bool]]] = {
+    # By its first bytes, which spares the full look that others take at JSON.
+    "tokenizer-json": (
+        "hf_json",
+        lambda peek: _is_json(peek) and not peek.head.lstrip().startswith(b'{"format"'),
+    ),
+    "model-folder": ("model_folder", lambda peek: peek.is_folder),
+    "jogak": ("native", _is_json),
+    "tekken": ("tekken", _is_json),
+    "subword-nmt": ("codes", lambda peek: b"</w>" in peek.head),
+    "gguf": ("gguf", lambda peek: peek.head.startswith(b"GGUF")),
+    "vocab-merges": (
+        "vocab_merges",
+        lambda peek: peek.is_folder or _is_json(peek) or peek.head.startswith(b"#version"),
+    ),
+    "tiktoken": ("tiktoken", lambda peek: b" " in peek.head),
+    "sentencepiece": ("sentencepiece", lambda peek: peek.head.startswith(b"\n")),
+    "vocab-txt": ("vocab_txt", lambda peek: b"[UNK]" in peek.head),
 }
+
+
+class _Formats(Mapping[str, Format]):
+    """Families are imported when they are asked for."""
+
+    def __getitem__(self, name: str) -> Format:
+        family: Format = import_module(f"jogak.formats.{_FAMILIES[name][0]}").FORMAT
+        return family
+
+    def __contains__(self, name: object) -> bool:
+        return name in _FAMILIES
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_FAMILIES)
+
+    def __len__(self) -> int:
+        return len(_FAMILIES)
+
+
+#: The families by name.
+FORMATS: Mapping[str, Format] = _Formats()
 
 
 def detect(path: PathLike) -> str:
@@ -62,9 +89,9 @@ def detect(path: PathLike) -> str:
         OSError: it cannot be read.
     """
     peek = Peek(path)
-    for family in FORMATS.values():
-        if family.matches(peek):
-            return family.name
+    for family, (_, may_match) in _FAMILIES.items():
+        if may_match(peek) and FORMATS[family].matches(peek):
+            return family
     name = os.fspath(path)
     known = "; ".join(f"{family.name}: {family.about}" for family in FORMATS.values())
     found = "a folder" if peek.is_folder else "a file"
@@ -94,7 +121,7 @@ def read(
         OSError: the file cannot be read.
     """
     if format is None:
-        format = vocab_merges.FORMAT.name if isinstance(path, tuple) else detect(path)
+        format = "vocab-merges" if isinstance(path, tuple) else detect(path)
     family = _family(format)
     _check_path(path, family)
     for option in options:
@@ -125,7 +152,7 @@ def write(
         ConfigError: an unknown format, or a folder where a file should be.
         OSError: the file cannot be written.
     """
-    family = _family(native.FORMAT.name if format is None else format)
+    family = _family("jogak" if format is None else format)
     _check_path(path, family)
     family.write(path, spec, training, tuple(probes))
 

@@ -27,6 +27,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from jogak.errors import ConfigError, FormatError, UnsupportedFeature
 from jogak.formats.checked import fault, shown
@@ -52,7 +53,9 @@ from jogak.spec import (
     Split,
     resolve_pretokenizer,
 )
-from jogak.training import Log
+
+if TYPE_CHECKING:
+    from jogak.training import Log
 
 __all__ = ["END", "WORDS", "model_of", "parse", "read", "write"]
 

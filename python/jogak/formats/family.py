@@ -10,13 +10,15 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jogak.errors import FormatError
 from jogak.formats import checked
 from jogak.formats.files import PathLike, read_bytes
 from jogak.spec import Spec
-from jogak.training import Log
+
+if TYPE_CHECKING:
+    from jogak.training import Log
 
 __all__ = ["Format", "Loaded", "Peek", "Probe"]
 

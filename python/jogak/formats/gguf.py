@@ -25,6 +25,7 @@ import os
 import re
 import struct
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from jogak.errors import UnsupportedFeature
 from jogak.formats import bytelevel
@@ -63,7 +64,9 @@ from jogak.spec import (
     UnigramModel,
     WordPieceModel,
 )
-from jogak.training import Log
+
+if TYPE_CHECKING:
+    from jogak.training import Log
 
 __all__ = ["read"]
 
@@ -87,7 +90,12 @@ def read(path: PathLike) -> Spec:
     file = Section(name, entries)
     model = file.get("model", "text")
     if model is None or model in ("no_vocab", "none"):
-        raise fault(name, PREFIX + "model", "the file has no tokenizer (tokenizer.ggml.model)")
+        raise fault(
+            name,
+            PREFIX + "model",
+            "the file has no tokenizer (tokenizer.ggml.model); expected one of "
+            f"{', '.join(_KINDS)}: load the file of the model that has it",
+        )
     if model not in _KINDS:
         raise file.refused(f"a tokenizer of kind {model!r}; this version reads {', '.join(_KINDS)}")
     tokens(file)

@@ -65,7 +65,8 @@ class _Cursor:
 
     def wrong(self, message: str, at: int | None = None) -> FormatError:
         place = f"byte {self.at if at is None else at}"
-        return fault(self.name, place, f"{place}: {message}")
+        remedy = "" if "whole?" in message else "; is the file whole, and a GGUF file?"
+        return fault(self.name, place, f"{place}: {message}{remedy}")
 
     def check(self, length: int, what: str) -> None:
         left = self.size - self.at
@@ -135,7 +136,7 @@ def read_entries(path: PathLike, wanted: Callable[[str], bool]) -> dict[str, Ent
         cursor.order = "<" if version[2:] == b"\0\0" else ">"
         (number,) = struct.unpack(cursor.order + "I", version)
         if number not in (2, 3):
-            raise cursor.wrong(f"version {number} of GGUF; this reader knows 2 and 3", 4)
+            raise cursor.wrong(f"version {number} of GGUF; expected 2 or 3: convert it anew", 4)
         cursor.number("Q", "the number of tensors")
         count = cursor.number("Q", "the number of keys")
         entries: dict[str, Entry] = {}

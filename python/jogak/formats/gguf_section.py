@@ -80,6 +80,10 @@ _ROLES: Mapping[str, tuple[str, ...]] = {
 _SHOWN = ("<|channel|>", "<|message|>", "<|start|>", "<|constrain|>")
 
 
+#: What to do about a file with something wrong in it.
+_REMEDY = "is the file whole? If so, make it anew with llama.cpp's converter"
+
+
 @dataclass
 class Section:
     """The tokenizer section, its values looked at where they are asked for."""
@@ -91,11 +95,14 @@ class Section:
 
     def fault(self, key: str, message: str) -> FormatError:
         """The error for a key that is wrong."""
-        return fault(self.name, key, f"{key} {message}")
+        return fault(self.name, key, f"{key} {message}; {_REMEDY}")
 
     def refused(self, what: str) -> UnsupportedFeature:
         """The error for what cannot be said."""
-        return UnsupportedFeature(f"{self.name}: {what}")
+        return UnsupportedFeature(
+            f"{self.name}: {what}; that cannot be carried over exactly: load the tokenizer.json or the "
+            ".model that the file was made of"
+        )
 
     def get(self, key: str, *kinds: str, prefix: str = PREFIX) -> Any:
         """A value, or None; of one of the kinds."""

@@ -27,7 +27,7 @@ import dataclasses
 import json
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jogak.errors import ConfigError, UnsupportedFeature
 from jogak.formats import hf_json, sentencepiece, vocab_merges, vocab_txt
@@ -35,7 +35,9 @@ from jogak.formats.checked import Node, fault, parse
 from jogak.formats.family import Format, Loaded, Peek, Probe
 from jogak.formats.files import PathLike, read_bytes, write_atomically
 from jogak.spec import Spec
-from jogak.training import Log
+
+if TYPE_CHECKING:
+    from jogak.training import Log
 
 __all__ = ["ROLES", "read", "roles", "write"]
 

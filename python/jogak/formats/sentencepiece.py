@@ -30,6 +30,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from jogak.errors import FormatError, UnsupportedFeature
 from jogak.formats import protobuf
@@ -55,7 +56,9 @@ from jogak.spec import (
     UnigramModel,
     WordLevelModel,
 )
-from jogak.training import Log
+
+if TYPE_CHECKING:
+    from jogak.training import Log
 
 __all__ = [
     "ModelFile",

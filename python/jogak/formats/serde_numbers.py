@@ -14,6 +14,8 @@ __all__ = ["serde_float"]
 
 _NUMBER = re.compile(r"(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([-+]?[0-9]+))?")
 _MOST = (1 << 64) - 1
+# Written out: ``10.0**23`` is another number than ``1e23``, which that library takes.
+_TENS = [float(f"1e{power}") for power in range(309)]
 
 
 def serde_float(text: str) -> float:
@@ -48,7 +50,9 @@ def serde_float(text: str) -> float:
             raise ValueError(f"{text!r} is too large for a number of 64 bits")
         number /= 1e308
         exponent += 308
-    number = number / 10.0**-exponent if exponent < 0 else number * 10.0**exponent
+    if number == 0.0:
+        exponent = 0
+    number = number / _TENS[-exponent] if exponent < 0 else number * _TENS[exponent]
     if number == float("inf"):
         raise ValueError(f"{text!r} is too large for a number of 64 bits")
     return -number if sign else number

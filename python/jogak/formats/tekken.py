@@ -21,6 +21,7 @@ import binascii
 import json
 import os
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from jogak.errors import UnsupportedFeature
 from jogak.formats import bytelevel
@@ -31,7 +32,9 @@ from jogak.formats.patterns import pattern_of, stages_of
 from jogak.formats.tiktoken import rank_pieces, spec_of
 from jogak.formats.vocabulary import MOST_HOLES
 from jogak.spec import Spec
-from jogak.training import Log
+
+if TYPE_CHECKING:
+    from jogak.training import Log
 
 __all__ = ["read", "write"]
 

@@ -22,7 +22,9 @@ import hashlib
 import os
 import re
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
+from jogak import _core
 from jogak.errors import ConfigError, UnsupportedFeature
 from jogak.formats import bytelevel
 from jogak.formats.checked import fault, shown
@@ -40,7 +42,9 @@ from jogak.spec import (
     SpecialPolicy,
     resolve_pretokenizer,
 )
-from jogak.training import Log
+
+if TYPE_CHECKING:
+    from jogak.training import Log
 
 __all__ = ["PUBLISHED", "rank_pieces", "read", "spec_of", "write"]
 
@@ -93,7 +97,7 @@ def read(
             "pattern and pretokenizer both say how text is cut into words; give one of them"
         )
     data = read_bytes(path)
-    ranks = _ranks(data, name)
+    ranks = _core.read_ranks(data) or _ranks(data, name)
     if scheme is None:
         scheme = PUBLISHED.get(hashlib.sha256(data).hexdigest())
     if scheme is not None:
@@ -138,11 +142,15 @@ def spec_of(
         ConfigError: special tokens that are pieces, or whose ids are taken.
         FormatError: ids far apart.
     """
-    ids = _with_special_tokens(ranks, special_tokens, name)
-    try:
-        pieces = pieces_by_id(ids)
-    except ValueError as error:
-        raise fault(name, "", str(error)) from None
+    pieces: Any = None
+    if isinstance(ranks, _core.Ids) and _are_plain(special_tokens, ranks):
+        pieces = ranks.pieces([*special_tokens.items()])
+    if pieces is None:
+        ids = _with_special_tokens(ranks, special_tokens, name)
+        try:
+            pieces = pieces_by_id(ids)
+        except ValueError as error:
+            raise fault(name, "", str(error)) from None
     model = BPEModel(
         pieces=pieces,
         merges=None,
@@ -156,6 +164,12 @@ def spec_of(
         special_tokens=special_tokens,
         special_policy=policy if special_tokens else "text",
     )
+
+
+def _are_plain(special_tokens: Mapping[str, int], ranks: Mapping[str, int]) -> bool:
+    """Whether special tokens are texts of their own, with numbers that may be ids."""
+    numbers = all(type(id_) is int and 0 <= id_ < 1 << 32 for id_ in special_tokens.values())
+    return numbers and not any(text in ranks for text in special_tokens)
 
 
 def _ranks(data: bytes, file: str) -> dict[str, int]:

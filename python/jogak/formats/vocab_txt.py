@@ -22,7 +22,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Mapping
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from jogak.errors import ConfigError, UnsupportedFeature
 from jogak.formats.checked import fault
@@ -43,7 +43,9 @@ from jogak.spec import (
     WordPieceModel,
     resolve_pretokenizer,
 )
-from jogak.training import Log
+
+if TYPE_CHECKING:
+    from jogak.training import Log
 
 __all__ = ["SPECIAL_TOKENS", "read", "write"]
 
@@ -226,12 +228,7 @@ def write(
                 f"{name}: piece {id_} is {piece!r}; a line of vocab.txt can only say pieces without "
                 "line ends"
             )
-    try:
-        data = "".join(f"{piece or ''}\n" for piece in model.pieces).encode("utf-8")
-    except UnicodeEncodeError:
-        raise UnsupportedFeature(
-            f"{name}: a piece has a lone surrogate, which UTF-8 cannot say"
-        ) from None
+    data = "".join(f"{piece or ''}\n" for piece in model.pieces).encode("utf-8")
     write_atomically(path, data)
 
 

@@ -11,14 +11,14 @@ combination raises `ConfigError` here, not in training.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TypeAlias, get_args
+from collections.abc import Callable, Mapping
+from dataclasses import field
+from typing import Any, ClassVar, TypeAlias, get_args
 
 from jogak.errors import ConfigError
-from jogak.spec.added import AddedToken, SpecialPolicy
+from jogak.spec.added import AddedTable, AddedToken, SpecialPolicy
 from jogak.spec.bpe import BPE, BPEModel, Strategy, Ties
-from jogak.spec.checks import one_of
+from jogak.spec.checks import one_of, unicode_texts
 from jogak.spec.codes import CodesModel
 from jogak.spec.decoders import (
     DecodeByteFallback,
@@ -34,6 +34,7 @@ from jogak.spec.decoders import (
     DecodeWordPiece,
     decoder_stage_from_dict,
 )
+from jogak.spec.held import Held, MergeTable, PieceTable
 from jogak.spec.inputs import Padding, Template, TemplatePart, Truncation
 from jogak.spec.markers import Marker, MarkerKind
 from jogak.spec.normalizers import (
@@ -72,6 +73,7 @@ from jogak.spec.pretokenizers import (
     pretokenizer_from_dict,
     resolve_pretokenizer,
 )
+from jogak.spec.record import dataclass
 from jogak.spec.schemes import named_scheme
 from jogak.spec.scored_bpe import ScoredBPEModel
 from jogak.spec.unigram import Precision, UnigramModel
@@ -81,6 +83,7 @@ from jogak.spec.wordpiece import Criterion, WordPiece, WordPieceModel
 
 __all__ = [
     "BPE",
+    "AddedTable",
     "AddedToken",
     "BPEModel",
     "BertNormalizer",
@@ -111,12 +114,14 @@ __all__ = [
     "Marker",
     "MarkerKind",
     "Matches",
+    "MergeTable",
     "Metaspace",
     "Model",
     "Named",
     "Normalizer",
     "NormalizerLike",
     "Padding",
+    "PieceTable",
     "Precision",
     "PrefixSpace",
     "Prepend",
@@ -159,7 +164,7 @@ Model: TypeAlias = BPEModel | UnigramModel | WordLevelModel | WordPieceModel
 
 
 @dataclass(frozen=True, kw_only=True)
-class Spec:
+class Spec(Held):
     """All that a tokenizer is.
 
     Args:
@@ -178,6 +183,13 @@ class Spec:
         padding: how inputs are filled up; None for not at all.
     """
 
+    _TABLES: ClassVar[Mapping[str, tuple[type, Callable[[Any], object]]]] = {
+        "added_tokens": (
+            AddedTable,
+            lambda table: tuple(AddedToken.checked(*token) for token in table.tokens()),
+        )
+    }
+
     model: Model
     pretokenizer: tuple[Pretokenizer, ...]
     special_tokens: Mapping[str, int] = field(default_factory=dict)
@@ -191,19 +203,26 @@ class Spec:
 
     def __post_init__(self) -> None:
         one_of("special_policy", self.special_policy, get_args(SpecialPolicy))
+        # The model has looked at its pieces.
+        unicode_texts("model.marker", self.model.marker)
+        for option in ("pretokenizer", "special_tokens", "normalizer", "added_tokens", "decoder"):
+            unicode_texts(option, getattr(self, option))
+        unicode_texts("padding", self.padding)
+        pieces = self.model.table
+        size = len(pieces)
         for text, id_ in self.special_tokens.items():
-            size = len(self.model.pieces)
-            if not 0 <= id_ < size or self.model.pieces[id_] != text:
-                found = self.model.pieces[id_] if 0 <= id_ < size else None
+            if not 0 <= id_ < size or pieces[id_] != text:
+                found = pieces[id_] if 0 <= id_ < size else None
                 raise ConfigError(
                     f"special token {text!r} says id {id_}, where the piece is {found!r}; "
                     "the two must agree"
                 )
-        if self.added_tokens:
+        if self.added_tokens and not isinstance(self.added_tokens, AddedTable):
             self._check_added_tokens()
         for id_ in self.template.ids:
-            if id_ >= len(self.model.pieces) or self.model.pieces[id_] is None:
+            if id_ >= size or pieces[id_] is None:
                 raise ConfigError(f"the template has the id {id_}, which is no piece")
+        self._hold()
 
     def __repr__(self) -> str:
         """Short: what is as nobody asked for is left out, and what is long is counted."""
@@ -225,5 +244,11 @@ class Spec:
                 if token.text in seen:
                     raise ConfigError(f"the added token {token.text!r} stands twice; expected once")
                 seen.add(token.text)
-        if missing := texts - set(self.model.pieces):
+        pieces = self.model.table
+        known = pieces if isinstance(pieces, PieceTable) else set(pieces)
+        if missing := [text for text in texts if text not in known]:
             raise ConfigError(f"the added token {min(missing)!r} is not among the pieces; add it")
+
+
+# The field has a default; without it in the class too, nobody finds that where a table is held.
+delattr(Spec, "added_tokens")

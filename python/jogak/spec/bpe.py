@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import chain
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
@@ -20,7 +20,9 @@ from jogak.spec.checks import (
     unique_pieces,
     unknown_text,
 )
+from jogak.spec.held import Listed, MergeTable
 from jogak.spec.markers import Marker, MarkerKind
+from jogak.spec.record import dataclass
 
 _FLAGS = (
     *("byte_fallback", "prune_dead", "fuse_unknown", "by_scores"),
@@ -198,7 +200,7 @@ class BPE:
 
 
 @dataclass(frozen=True, kw_only=True)
-class BPEModel:
+class BPEModel(Listed):
     """A BPE vocabulary, and how words are cut with it.
 
     Args:
@@ -262,9 +264,12 @@ class BPEModel:
             )
         self._check_later_options()
         size = len(self.pieces)
-        parts = [*chain.from_iterable(self.merges or ())]
-        # One pass in C for the usual case; the slow look is only for the message.
-        fine = not parts or (min(parts) >= 0 and max(parts) < size)
+        if isinstance(self.merges, MergeTable):
+            fine = self.merges.size() <= size
+        else:
+            parts = [*chain.from_iterable(self.merges or ())]
+            # One pass in C for the usual case; the slow look is only for the message.
+            fine = not parts or (min(parts) >= 0 and max(parts) < size)
         for rank, (left, right) in enumerate(() if fine else self.merges or ()):
             if not (0 <= left < size and 0 <= right < size):
                 raise ConfigError(
@@ -273,6 +278,7 @@ class BPEModel:
         texts = unique_pieces(self.pieces)
         if self.unknown is not None and self.unknown not in texts:
             raise ConfigError(f"the unknown piece {self.unknown!r} is not among the pieces; add it")
+        self._hold()
 
     def _check_later_options(self) -> None:
         for option in ("drop_unknown", "drawn", "hf_rules"):
@@ -303,11 +309,14 @@ class BPEModel:
 
     def __repr__(self) -> str:
         """Short: a vocabulary would fill many screens."""
-        merges = "ids as ranks" if self.merges is None else f"{len(self.merges):,} merges"
-        return f"<BPEModel: {len(self.pieces):,} pieces, {merges}, {self.marker.kind}, {self.strategy}>"
+        merges = self.at_hand("merges")
+        merges = "ids as ranks" if merges is None else f"{len(merges):,} merges"
+        return (
+            f"<BPEModel: {len(self.table):,} pieces, {merges}, {self.marker.kind}, {self.strategy}>"
+        )
 
     def to_core(self) -> dict[str, Any]:
         """The model as the core takes it: one flat dict."""
-        options = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        options = {field.name: self.at_hand(field.name) for field in dataclasses.fields(self)}
         marker: Marker = options.pop("marker")
         return {"type": self.family, **options, **marker.to_core()}

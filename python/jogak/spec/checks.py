@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from jogak.errors import ConfigError
+from jogak.spec.held import Pieces, PieceTable
 
 __all__ = [
     "at_least",
@@ -18,6 +19,7 @@ __all__ = [
     "one_of",
     "probability",
     "share",
+    "unicode_texts",
     "unique_pieces",
     "unknown_text",
 ]
@@ -118,10 +120,53 @@ def unknown_text(value: str | None) -> None:
         )
 
 
-def unique_pieces(pieces: Sequence[str | None]) -> set[str]:
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _surrogate(place: str, text: str) -> ConfigError:
+    return ConfigError(
+        f"{place} is {text!r:.80}, which has a lone surrogate; expected Unicode text: "
+        "take the surrogate out"
+    )
+
+
+def unicode_texts(place: str, value: object) -> None:
+    """All texts in plain data and dataclasses, which none of them may have a lone surrogate.
+
+    >>> from jogak.spec import Split
+    >>> unicode_texts("pretokenizer", (Split("\\ud800"),))
+    Traceback (most recent call last):
+    jogak.errors.ConfigError: pretokenizer[0].pattern is '\\ud800', which has a lone surrogate; ...
+    """
+    if isinstance(value, str):
+        if not _is_unicode(value):
+            raise _surrogate(place, value)
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            unicode_texts(f"a key of {place}", key)
+            unicode_texts(f"{place}[{key!r:.40}]", item)
+    elif isinstance(value, (tuple, list)):
+        for number, item in enumerate(value):
+            unicode_texts(f"{place}[{number}]", item)
+    elif dataclasses.is_dataclass(value):
+        for field in dataclasses.fields(value):
+            unicode_texts(f"{place}.{field.name}", getattr(value, field.name))
+
+
+def unique_pieces(pieces: Pieces) -> Container[str]:
     """The texts of all pieces, of which none may stand twice."""
+    if isinstance(pieces, PieceTable):
+        return pieces
     texts = [piece for piece in pieces if piece is not None]
     known = set(texts)
+    if not _is_unicode("".join(texts)):
+        id_, text = next(one for one in enumerate(pieces) if one[1] and not _is_unicode(one[1]))
+        raise _surrogate(f"the piece of id {id_}", text or "")
     if len(known) != len(texts):
         double = next(text for text, count in Counter(texts).items() if count > 1)
         ids = [i for i, piece in enumerate(pieces) if piece == double]
@@ -129,7 +174,7 @@ def unique_pieces(pieces: Sequence[str | None]) -> set[str]:
     return known
 
 
-def check_ids(option: str, ids: Sequence[int], pieces: Sequence[str | None]) -> None:
+def check_ids(option: str, ids: Sequence[int], pieces: Pieces) -> None:
     """ConfigError unless these are ids of pieces, each once."""
     for id_ in ids:
         if type(id_) is not int or not 0 <= id_ < len(pieces) or pieces[id_] is None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import ClassVar
 
 from jogak.errors import ConfigError
 from jogak.spec.bpe import BPEModel
 from jogak.spec.checks import check_ids
+from jogak.spec.record import dataclass
 
 __all__ = ["ScoredBPEModel"]
 
@@ -55,16 +55,18 @@ class ScoredBPEModel(BPEModel):
         ):
             if wrong:
                 raise ConfigError(f"{option} is {getattr(self, option)!r}; expected {expected}")
-        if len(self.scores) != len(self.pieces):
+        if len(self.scores) != len(self.table):
             raise ConfigError(
-                f"there are {len(self.scores)} scores for {len(self.pieces)} pieces; "
+                f"there are {len(self.scores)} scores for {len(self.table)} pieces; "
                 "expected one for each"
             )
-        for id_, score in enumerate(self.scores):
+        # One pass in C for the usual case; the slow look is only for the message.
+        fine = set(map(type, self.scores)) <= {float} and all(map(math.isfinite, self.scores))
+        for id_, score in enumerate(() if fine else self.scores):
             if not isinstance(score, (int, float)) or not math.isfinite(score):
                 raise ConfigError(f"the score of id {id_} is {score!r}; expected a finite number")
-        check_ids("user_defined", self.user_defined, self.pieces)
-        check_ids("unused", self.unused, self.pieces)
+        check_ids("user_defined", self.user_defined, self.table)
+        check_ids("unused", self.unused, self.table)
         if both := set(self.user_defined) & set(self.unused):
             raise ConfigError(f"id {min(both)} is both user-defined and unused; choose one")
         if self.unused and self.mark_words and self.marker.kind != "none":

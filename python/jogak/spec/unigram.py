@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 from jogak.errors import ConfigError
 from jogak.spec.bpe import Alphabet
 from jogak.spec.checks import check_ids, flag, one_of, unique_pieces
+from jogak.spec.held import Listed
 from jogak.spec.markers import Marker
+from jogak.spec.record import dataclass
 
 __all__ = ["Precision", "UnigramModel"]
 
@@ -18,7 +20,7 @@ Precision: TypeAlias = Literal["double", "single"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class UnigramModel:
+class UnigramModel(Listed):
     """Pieces with probabilities (Kudo 2018); a word is cut in the most likely way.
 
     Args:
@@ -79,7 +81,9 @@ class UnigramModel:
                 f"there are {len(self.scores)} scores for {len(self.pieces)} pieces; "
                 "expected one for each"
             )
-        for id_, score in enumerate(self.scores):
+        # One pass in C for the usual case; the slow look is only for the message.
+        fine = set(map(type, self.scores)) <= {float} and all(map(math.isfinite, self.scores))
+        for id_, score in enumerate(() if fine else self.scores):
             if not isinstance(score, (int, float)) or not math.isfinite(score):
                 raise ConfigError(f"the score of id {id_} is {score!r}; expected a finite number")
         given = self.unknown_score
@@ -102,10 +106,11 @@ class UnigramModel:
                 f"marker is {self.marker.kind!r}; a Unigram model knows 'prefix' and 'suffix' (▁ that "
                 "the pre-tokenizer writes) and 'none'"
             )
+        self._hold()
 
     def to_core(self) -> dict[str, Any]:
         """The model as the core takes it: one flat dict."""
-        options = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        options = {field.name: self.at_hand(field.name) for field in dataclasses.fields(self)}
         marker: Marker = options.pop("marker")
         options["scores"] = list(map(float, self.scores))
         return {"type": self.family, **options, **marker.to_core()}

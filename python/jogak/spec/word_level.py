@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar, Literal
 
 from jogak.errors import ConfigError
 from jogak.spec.checks import check_ids, flag, unique_pieces
+from jogak.spec.held import Listed
 from jogak.spec.markers import Marker
+from jogak.spec.record import dataclass
 
 __all__ = ["WordLevelModel"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class WordLevelModel:
+class WordLevelModel(Listed):
     """A word that is a piece is that piece; any other word is the unknown piece.
 
     Args:
@@ -61,13 +63,14 @@ class WordLevelModel:
         check_ids("unused", self.unused, self.pieces)
         if self.unknown is not None and self.unknown not in texts:
             raise ConfigError(f"the unknown piece {self.unknown!r} is not among the pieces; add it")
+        self._hold()
 
     def __repr__(self) -> str:
         """Short: a vocabulary would fill many screens."""
-        return f"<WordLevelModel: {len(self.pieces):,} pieces>"
+        return f"<WordLevelModel: {len(self.table):,} pieces>"
 
     def to_core(self) -> dict[str, Any]:
         """The model as the core takes it: one flat dict."""
-        options = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        options = {field.name: self.at_hand(field.name) for field in dataclasses.fields(self)}
         marker: Marker = options.pop("marker")
         return {"type": self.family, **options, **marker.to_core()}

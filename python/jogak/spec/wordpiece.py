@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 from jogak.errors import ConfigError
 from jogak.spec.checks import at_least, flag, made, one_of, unique_pieces, unknown_text
+from jogak.spec.held import Listed
 from jogak.spec.markers import Marker, MarkerKind
+from jogak.spec.record import dataclass
 
 __all__ = ["Criterion", "WordPiece", "WordPieceModel"]
 
@@ -117,7 +119,7 @@ class WordPiece:
 
 
 @dataclass(frozen=True, kw_only=True)
-class WordPieceModel:
+class WordPieceModel(Listed):
     """A WordPiece vocabulary, and how words are cut with it.
 
     From the left the longest piece that matches, then on behind it. If anywhere nothing matches, or if
@@ -166,14 +168,15 @@ class WordPieceModel:
         texts = unique_pieces(self.pieces)
         if self.unknown is not None and self.unknown not in texts:
             raise ConfigError(f"the unknown piece {self.unknown!r} is not among the pieces; add it")
+        self._hold()
 
     def __repr__(self) -> str:
         """Short: a vocabulary would fill many screens."""
-        return f"<WordPieceModel: {len(self.pieces):,} pieces, {self.marker.kind}>"
+        return f"<WordPieceModel: {len(self.table):,} pieces, {self.marker.kind}>"
 
     def to_core(self) -> dict[str, Any]:
         """The model as the core takes it: one flat dict."""
-        options = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        options = {field.name: self.at_hand(field.name) for field in dataclasses.fields(self)}
         marker: Marker = options.pop("marker")
         return {"type": self.family, **options, **marker.to_core()}
 

@@ -105,7 +105,7 @@ class Tokenizer(Running):
         model = self._spec.model
         if isinstance(model, BPEModel) and model.merges is not None:
             return model.merges
-        size = len(model.pieces)  # a byte that is no piece may still be part of one
+        size = len(model.table)  # a byte that is no piece may still be part of one
         return tuple(pair for pair in self._core.merges() if max(pair) < size)
 
     def piece(self, id_: int) -> str:
@@ -114,7 +114,7 @@ class Tokenizer(Running):
         Raises:
             DecodeError: the id stands for nothing.
         """
-        pieces = self._spec.model.pieces
+        pieces = self._spec.model.table
         text = pieces[id_] if 0 <= id_ < len(pieces) else None
         if text is None:
             raise DecodeError(f"id {id_} stands for no piece; ids are below {len(pieces)}")
@@ -136,7 +136,7 @@ class Tokenizer(Running):
 
     def __len__(self) -> int:
         """One more than the largest id: the number of rows that an embedding needs."""
-        return len(self._spec.model.pieces)
+        return len(self._spec.model.table)
 
     def resized(self, size: int) -> Tokenizer:
         """The tokenizer that training with ``vocab_size=size`` would have given; no training.

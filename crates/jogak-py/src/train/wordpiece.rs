@@ -1,9 +1,8 @@
 //! Training WordPiece: words and a config in, pieces out.
 
 use std::ops::ControlFlow;
-use std::sync::Arc;
 
-use jogak::count::{Inventory, Order};
+use jogak::count::Order;
 use jogak::train::{
     AlphabetLimit, Corpus, Criterion, WordPieceConfig, WordPieceMerge, WordPieceObserver,
     WordPieceTrained, WordPieceView,
@@ -41,15 +40,13 @@ pub(crate) fn train_wordpiece<'py>(
     let counts = if consume { counts.get().take() } else { counts.get().share() };
     let trained = py
         .detach(move || {
-            let order = Order::Canonical;
-            let corpus = match Arc::try_unwrap(counts) {
-                Ok(counts) => {
-                    corpus(&counts.into_inventory(order, threads), threads, &config, watching)
-                }
-                Err(counts) => {
-                    corpus(&counts.inventory(order, threads), threads, &config, watching)
-                }
+            // Traces show words in order.
+            let corpus = if watching.trace.is_full() {
+                Corpus::characters_of(&counts, threads, &config, watching)
+            } else {
+                in_order(&counts, threads, &config, watching)
             }?;
+            drop(counts);
             corpus.train_wordpiece(&config, watching)
         })
         .map_err(to_py)?;
@@ -57,12 +54,13 @@ pub(crate) fn train_wordpiece<'py>(
     result(py, &trained, watcher.trace.records)
 }
 
-fn corpus(
-    words: &Inventory<'_>,
+fn in_order(
+    counts: &jogak::count::Counts,
     threads: usize,
     config: &WordPieceConfig,
     watcher: &mut Watcher,
 ) -> jogak::Result<Corpus> {
+    let words = counts.inventory(Order::Canonical, threads);
     // Counts hold nothing but text, so no word is lost here.
     let text = |(word, count)| Some((std::str::from_utf8(word).ok()?, count));
     let parts: Vec<_> =

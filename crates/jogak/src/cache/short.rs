@@ -72,7 +72,7 @@ impl Region {
     /// Which line a hash belongs to.
     #[inline(always)]
     fn home(self, hash: u64) -> usize {
-        self.first + (u128::from(hash) * self.lines as u128 >> 64) as usize
+        self.first + ((u128::from(hash) * self.lines as u128) >> 64) as usize
     }
 
     fn behind(self, line: usize) -> usize {

@@ -213,6 +213,17 @@ impl Counts {
             .collect()
     }
 
+    /// The same in up to `shares` parts of about the same size.
+    #[must_use]
+    pub fn shares(
+        &self,
+        shares: usize,
+    ) -> Vec<impl Iterator<Item = (&[u8], u64)> + Clone + Send + Sync> {
+        let size = PARTITIONS.div_ceil(shares.clamp(1, PARTITIONS));
+        let words = |table| Table::iter(table).map(|entry| (entry.word, entry.count));
+        self.tables.chunks(size).map(|tables| tables.iter().flat_map(words)).collect()
+    }
+
     /// Takes the counts apart, for a trainer that brings the words into an order of its own: part by
     /// part, each freed when it is dropped. Sizes for allocation come from [`Counts::iter`] before.
     pub fn into_parts(self) -> impl Iterator<Item = Part> {

@@ -4,7 +4,9 @@
 //! is the first one; what they make of every piece is written down when the chain is made, so that
 //! decoding copies bytes. What is left works on fragments (see [`super::steps`]).
 
-use super::steps::{Flow, Literal, State, Step};
+use super::Kind;
+use super::flat::{Copied, Flat};
+use super::steps::{Flow, Literal, State, Step, byte_of};
 use crate::error::{Error, Result};
 use crate::pretokenize::Finder;
 use crate::symbols::Undraw;
@@ -134,6 +136,34 @@ impl Chain {
         }
         chain.later = later;
         Ok(chain)
+    }
+
+    /// What pieces become that are not the first.
+    pub(super) fn flat(&self, vocab: &Vocab, kinds: &[Kind]) -> Flat {
+        let mut flat = Flat::with_capacity(self.ends.len(), self.later.len());
+        let bytes = self.rest().iter().any(|step| matches!(step, Step::Bytes));
+        let mut start = 0;
+        for ((&end, &kind), id) in self.ends.iter().zip(kinds).zip(0..) {
+            let text = &self.later[start..end];
+            let looked_at = bytes && byte_of(text).is_some();
+            let never = vocab.piece(id).is_none() || looked_at;
+            flat.push(text, if never { Copied::Never } else { kind.copied() });
+            start = end;
+        }
+        flat.finish()
+    }
+
+    /// Whether the steps that are left hand pieces on as they are, from here on.
+    pub(super) fn is_settled(&self, progress: &Progress) -> bool {
+        let Progress { states, begun, raw } = progress;
+        *begun
+            && self.rest().iter().zip(states).all(|(step, state)| match step {
+                Step::Fuse => true,
+                Step::Utf8 => *raw,
+                Step::Bytes => state.has_no_run(),
+                Step::Strip { stop: 0, .. } => state.is_stripped(),
+                _ => false,
+            })
     }
 
     fn fold<'a>(&'a self, states: &'a mut [State], out: &'a mut Vec<u8>) -> Flow<'a> {

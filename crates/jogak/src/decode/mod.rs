@@ -5,6 +5,7 @@
 
 mod batch;
 mod chain;
+mod flat;
 mod native;
 mod sentencepiece;
 mod steps;
@@ -16,6 +17,7 @@ use crate::pretokenize::Metaspace;
 use crate::symbols::Marker;
 use crate::vocab::Vocab;
 use chain::Chain;
+use flat::{Copied, Flat};
 use native::{Draft, Native};
 
 pub use chain::Rule;
@@ -44,6 +46,8 @@ pub struct Decoder {
     vocab: Vocab,
     kinds: Vec<Kind>,
     way: Way,
+    /// What the ids become that need no look.
+    flat: Flat,
 }
 
 impl Decoder {
@@ -68,7 +72,9 @@ impl Decoder {
             }
         }
         let normalizer = Normalizer::default();
-        Self { vocab, kinds, way: Way::Native(Native { marker, spaces, normalizer }) }
+        let native = Native { marker, spaces, normalizer };
+        let flat = native.flat(&vocab, &kinds);
+        Self { vocab, kinds, way: Way::Native(native), flat }
     }
 
     /// The same, behind a normalizer: what of it has a way back is taken back.
@@ -76,6 +82,9 @@ impl Decoder {
     pub fn behind(mut self, normalizer: Normalizer) -> Self {
         if let Way::Native(native) = &mut self.way {
             native.normalizer = normalizer;
+            if native.normalizer.has_way_back() {
+                self.flat = native.flat(&self.vocab, &self.kinds);
+            }
         }
         self
     }
@@ -88,12 +97,25 @@ impl Decoder {
     /// too many rules; [`Error::Config`] if [`Rule::SentencePiece`] is not alone, [`Error::Charsmap`]
     /// for a broken one.
     pub fn chain(vocab: Vocab, specials: &[u32], rules: &[Rule]) -> Result<Self> {
-        let way = match sentencepiece::alone(rules)? {
-            Some(rule) => Way::SentencePiece(sentencepiece::Way::new(rule, &vocab)?),
-            None => Way::Chain(Chain::new(rules, &vocab)?),
+        let mut kinds = vec![Kind::Text; vocab.len()];
+        for &id in specials {
+            if let Some(kind) = kinds.get_mut(id as usize) {
+                *kind = Kind::Special;
+            }
+        }
+        let (way, flat) = match sentencepiece::alone(rules)? {
+            Some(rule) => {
+                let way = sentencepiece::Way::new(rule, &vocab)?;
+                let flat = way.flat(&vocab, &kinds);
+                (Way::SentencePiece(way), flat)
+            }
+            None => {
+                let chain = Chain::new(rules, &vocab)?;
+                let flat = chain.flat(&vocab, &kinds);
+                (Way::Chain(chain), flat)
+            }
         };
-        let decoder = Self::new(vocab, specials, None, Marker::None, None);
-        Ok(Self { way, ..decoder })
+        Ok(Self { vocab, kinds, way, flat })
     }
 
     /// All pieces, special tokens included.
@@ -119,10 +141,20 @@ impl Decoder {
         match &self.way {
             Way::Native(native) => {
                 let mut draft = Draft::default();
-                draft.bytes.reserve(ids.len() * 4);
-                for (at, &id) in ids.iter().enumerate() {
+                draft.bytes.reserve(flat::room(ids.len()));
+                let mut at = 0;
+                while let Some(&id) = ids.get(at) {
+                    if native.is_settled(&draft) {
+                        let copied = self.flat.copy(&ids[at..], skip_specials, &mut draft.bytes);
+                        if copied > 0 {
+                            at += copied;
+                            draft.copied();
+                            continue;
+                        }
+                    }
                     let piece = self.piece(id, at)?;
                     native.push(self.kinds[id as usize], piece, skip_specials, &mut draft);
+                    at += 1;
                 }
                 native.end_stretch(&mut draft, true);
                 Ok(draft.bytes)
@@ -148,13 +180,22 @@ impl Decoder {
     }
 
     fn chained(&self, chain: &Chain, ids: &[u32], skip: bool, raw: bool) -> Result<Vec<u8>> {
-        let mut out = Vec::with_capacity(ids.len() * 4);
+        let mut out = Vec::with_capacity(flat::room(ids.len()));
         let mut progress = chain.start(raw);
-        for (at, &id) in ids.iter().enumerate() {
+        let mut at = 0;
+        while let Some(&id) = ids.get(at) {
+            if chain.is_settled(&progress) {
+                let copied = self.flat.copy(&ids[at..], skip, &mut out);
+                at += copied;
+                if copied > 0 {
+                    continue;
+                }
+            }
             let piece = self.piece(id, at)?;
             if !self.is_skipped(id, skip) {
                 chain.push(id, piece, &mut progress, &mut out)?;
             }
+            at += 1;
         }
         chain.finish(&mut progress, &mut out)?;
         Ok(out)
@@ -167,16 +208,33 @@ impl Decoder {
         skip: bool,
         raw: bool,
     ) -> Result<Vec<u8>> {
-        let mut out = Vec::with_capacity(ids.len() * 4);
+        let mut out = Vec::with_capacity(flat::room(ids.len()));
         let mut progress = way.start(raw);
-        for (at, &id) in ids.iter().enumerate() {
+        let mut at = 0;
+        while let Some(&id) = ids.get(at) {
+            if way.is_settled(&progress) {
+                let copied = self.flat.copy(&ids[at..], skip, &mut out);
+                if copied > 0 {
+                    at += copied;
+                    progress.copied();
+                    continue;
+                }
+            }
             self.piece(id, at)?;
             if !self.is_skipped(id, skip) {
                 way.push(id, &mut progress, &mut out);
             }
+            at += 1;
         }
         way.finish(&mut progress, &mut out)?;
         Ok(out)
+    }
+}
+
+impl Kind {
+    /// Whether a piece of this kind is copied, where nothing else is to be seen.
+    fn copied(self) -> Copied {
+        if self == Kind::Special { Copied::Special } else { Copied::Always }
     }
 }
 

@@ -1,9 +1,11 @@
 //! The way back that the markers tell, for tokenizers without a decoder chain.
 
 use super::Kind;
+use super::flat::{Copied, Flat};
 use crate::normalize::Normalizer;
 use crate::pretokenize::{Dummy, Metaspace};
 use crate::symbols::Marker;
+use crate::vocab::Vocab;
 
 /// What is undone.
 #[derive(Debug)]
@@ -34,7 +36,55 @@ pub(super) struct Draft {
     patience: usize,
 }
 
+impl Draft {
+    /// Pieces were copied behind what is there.
+    pub(super) fn copied(&mut self) {
+        (self.begun, self.behind_special, self.trailing) = (true, false, None);
+    }
+}
+
 impl Native {
+    /// What pieces become once a text has begun, where nothing that comes before or behind matters.
+    pub(super) fn flat(&self, vocab: &Vocab, kinds: &[Kind]) -> Flat {
+        let mut flat = Flat::with_capacity(vocab.len(), vocab.total());
+        let settled = Draft { begun: true, ..Draft::default() };
+        if !self.may_settle() || !self.is_settled(&settled) {
+            return flat.finish();
+        }
+        let mut draft = settled.clone();
+        for (id, &kind) in kinds.iter().enumerate() {
+            let Some(piece) = vocab.piece(id as u32) else {
+                flat.push(b"", Copied::Never);
+                continue;
+            };
+            draft.bytes.clear();
+            draft.stretch = 0;
+            self.push(kind, piece, false, &mut draft);
+            // Behind a special token, the next piece may be another.
+            let copied = if self.is_settled(&draft) { kind.copied() } else { Copied::Never };
+            flat.push(&draft.bytes, copied);
+            draft.copied();
+        }
+        flat.finish()
+    }
+
+    /// Whether there are times when pieces may be copied.
+    fn may_settle(&self) -> bool {
+        let spaces = self.spaces.is_none_or(|spaces| !spaces.suffix);
+        spaces && !matches!(self.marker, Marker::Suffix { .. }) && !self.normalizer.has_way_back()
+    }
+
+    /// Whether pieces may be copied from here on.
+    pub(super) fn is_settled(&self, draft: &Draft) -> bool {
+        match (self.spaces, &self.marker) {
+            (Some(spaces), _) => {
+                draft.begun && !(draft.behind_special && spaces.dummy == Dummy::Always)
+            }
+            (None, Marker::None) => true,
+            (None, _) => draft.begun,
+        }
+    }
+
     /// Writes a piece; `skip` leaves special tokens out.
     pub(super) fn push(&self, kind: Kind, piece: &[u8], skip: bool, draft: &mut Draft) {
         if kind == Kind::Special && skip {

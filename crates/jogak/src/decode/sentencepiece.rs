@@ -6,6 +6,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::flat::{Copied, Flat};
 use crate::error::{Error, Result};
 use crate::normalize::{Buffers, Normalizer, Place, Rule as Rewrite};
 use crate::vocab::Vocab;
@@ -134,6 +135,24 @@ impl Way {
         Ok(way)
     }
 
+    /// What pieces become once a text has begun.
+    pub(super) fn flat(&self, vocab: &Vocab, kinds: &[super::Kind]) -> Flat {
+        let mut flat = Flat::with_capacity(self.ends.len(), self.texts.len());
+        let mut start = 0;
+        for (((&end, &kind), own), id) in self.ends.iter().zip(kinds).zip(&self.kinds).zip(0..) {
+            let never = vocab.piece(id).is_none() || matches!(own, Kind::Byte(_));
+            flat.push(&self.texts[start..end], if never { Copied::Never } else { kind.copied() });
+            start = end;
+        }
+        flat.finish()
+    }
+
+    /// Whether texts may be copied from here on.
+    pub(super) fn is_settled(&self, progress: &Progress) -> bool {
+        let begun = progress.begun || progress.written || progress.taken;
+        begun && progress.cut_len == 0 && self.denormalizer.is_none()
+    }
+
     /// A decoding that begins. `raw` hands on bytes that are no UTF-8, unless there is a denormalizer,
     /// which rewrites text.
     pub(super) fn start(&self, raw: bool) -> Progress {
@@ -190,6 +209,11 @@ impl Way {
 }
 
 impl Progress {
+    /// Texts were copied.
+    pub(super) fn copied(&mut self) {
+        (self.begun, self.taken, self.written) = (true, false, true);
+    }
+
     /// One more byte of a run: hands on whole characters, and a replacement for every byte of none.
     fn byte(&mut self, byte: u8, out: &mut Vec<u8>) {
         if self.raw {

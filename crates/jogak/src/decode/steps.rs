@@ -90,6 +90,18 @@ pub(super) struct State {
     broken: bool,
 }
 
+impl State {
+    /// Of [`Step::Bytes`]: no run of bytes has begun (a broken one goes on), and no text.
+    pub(super) fn has_no_run(&self) -> bool {
+        self.other.is_empty() && self.held.is_empty() && !self.inside && !self.broken
+    }
+
+    /// Of [`Step::Strip`]: within a text, of which nothing more is taken off the start.
+    pub(super) fn is_stripped(&self) -> bool {
+        self.inside && self.number == 0
+    }
+}
+
 /// Incremental UTF-8: holds back the beginning of a character.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Lossy(Vec<u8>);
@@ -447,7 +459,7 @@ fn words(
 }
 
 /// The byte that `<0x..>` stands for. As HF reads it: two hexadecimal digits, or `+` and one.
-fn byte_of(text: &[u8]) -> Option<u8> {
+pub(super) fn byte_of(text: &[u8]) -> Option<u8> {
     let digits = text.strip_prefix(b"<0x")?.strip_suffix(b">")?;
     let digits = std::str::from_utf8(digits).ok().filter(|digits| digits.len() == 2)?;
     u8::from_str_radix(digits, 16).ok()

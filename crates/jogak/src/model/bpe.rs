@@ -2,12 +2,10 @@
 
 use std::sync::OnceLock;
 
-use rustc_hash::FxHashMap;
-
 use super::cuts::Cuts;
 use super::greedy::Greedy;
 use super::merge::Merger;
-use super::pairs::PairTable;
+use super::pairs::{NO_RANK, PairTable};
 use super::ranks::{byte_ids, ranked};
 use super::scored::{Hidden, Unused, UserDefined, scored};
 use super::{Sink, Way};
@@ -30,9 +28,9 @@ pub enum Strategy {
 /// What a BPE model is made of; see the fields.
 #[derive(Debug, Clone)]
 pub struct BpeParts {
-    /// The bytes of every piece that ordinary text may become; the id is the position. Empty for an
-    /// id that stands for nothing or for a special token.
-    pub pieces: Vec<Vec<u8>>,
+    /// The bytes of every piece that ordinary text may become. A hole for an id that stands for nothing
+    /// or for a special token.
+    pub pieces: Vocab,
     /// Pairs of ids, best first; None if ids are ranks, or scores (see [`Bpe::new`]).
     pub merges: Option<Vec<(u32, u32)>>,
     /// Where there are no merges: the score of every piece, higher ones first.
@@ -114,8 +112,8 @@ impl Bpe {
     ///
     /// # Errors
     /// [`Error::Config`] for a merge whose parts or product are no pieces, or that stands twice.
-    pub fn new(parts: BpeParts) -> Result<Self> {
-        let vocab = Vocab::new(&parts.pieces);
+    pub fn new(mut parts: BpeParts) -> Result<Self> {
+        let vocab = std::mem::take(&mut parts.pieces);
         let hidden = Hidden::new(&parts, &vocab);
         let symbols = symbols(&parts, &vocab, &hidden);
         let (pairs, proper) = match (&parts.merges, &parts.scores) {
@@ -541,10 +539,11 @@ fn symbols(parts: &BpeParts, vocab: &Vocab, hidden: &Hidden) -> Symbols {
     }
     let marker = if parts.marked { Marker::None } else { parts.marker.clone() };
     let end = parts.word_suffix.clone().unwrap_or_default();
+    let pieces = || (0..vocab.len() as u32).filter_map(|id| vocab.piece(id));
     let mut characters: Vec<char> =
-        parts.pieces.iter().filter_map(|piece| symbol_character(piece, &marker)).collect();
+        pieces().filter_map(|piece| symbol_character(piece, &marker)).collect();
     if !end.is_empty() {
-        let bare = parts.pieces.iter().filter_map(|piece| piece.strip_suffix(end.as_bytes()));
+        let bare = pieces().filter_map(|piece| piece.strip_suffix(end.as_bytes()));
         characters.extend(bare.filter_map(|piece| symbol_character(piece, &marker)));
     }
     characters.extend(hidden.characters());
@@ -572,6 +571,7 @@ fn listed(merges: &[(u32, u32)], vocab: &Vocab, parts: &BpeParts) -> Result<(Pai
     let mut pairs = PairTable::with_capacity(merges.len());
     // (rank, left, right, product)
     let mut found = Vec::with_capacity(merges.len());
+    let mut joined = Vec::new();
     for (rank, &(left, right)) in merges.iter().enumerate() {
         let part = |id| {
             vocab.piece(id).ok_or_else(|| Error::Config {
@@ -591,7 +591,9 @@ fn listed(merges: &[(u32, u32)], vocab: &Vocab, parts: &BpeParts) -> Result<(Pai
         } else {
             other.strip_prefix(mark).unwrap_or(other)
         };
-        let joined = [one, bare].concat();
+        joined.clear();
+        joined.extend_from_slice(one);
+        joined.extend_from_slice(bare);
         match vocab.id(&joined) {
             Some(product) => found.push((rank as u32, left, right, product)),
             None if parts.hf_rules => {}
@@ -608,7 +610,7 @@ fn listed(merges: &[(u32, u32)], vocab: &Vocab, parts: &BpeParts) -> Result<(Pai
         }
     }
     // id -> the rank that makes it.
-    let mut made: FxHashMap<u32, u32> = FxHashMap::default();
+    let mut made = vec![NO_RANK; vocab.len()];
     let mut proper = true;
     for &(rank, left, right, product) in &found {
         if !pairs.insert(left, right, rank, product) {
@@ -618,9 +620,9 @@ fn listed(merges: &[(u32, u32)], vocab: &Vocab, parts: &BpeParts) -> Result<(Pai
                 expected: "every pair once".into(),
             });
         }
-        proper &= made.insert(product, rank).is_none();
+        proper &= std::mem::replace(&mut made[product as usize], rank) == NO_RANK;
     }
-    let before = |id: u32, rank: u32| made.get(&id).is_none_or(|&other| other < rank);
+    let before = |id: u32, rank: u32| made[id as usize] == NO_RANK || made[id as usize] < rank;
     proper = proper
         && found.iter().all(|&(rank, left, right, _)| before(left, rank) && before(right, rank))
         // A symbol of the alphabet that merges also make has two derivations.

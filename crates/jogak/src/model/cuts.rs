@@ -193,6 +193,9 @@ fn character(text: &[u8], at: usize) -> (u32, usize) {
 /// The character that `bytes` end with, or its last byte if it begins before them.
 fn left_of(bytes: &[u8]) -> Side {
     let last = bytes[bytes.len() - 1];
+    if last < 0x80 {
+        return Side::Whole(char::from(last));
+    }
     for len in 1..=bytes.len().min(4) {
         if let Ok(text) = std::str::from_utf8(&bytes[bytes.len() - len..])
             && let Some(character) = text.chars().next()
@@ -205,6 +208,9 @@ fn left_of(bytes: &[u8]) -> Side {
 
 /// The character that `bytes` begin with, or its first byte if it ends behind them.
 fn right_of(bytes: &[u8]) -> Side {
+    if bytes[0] < 0x80 {
+        return Side::Whole(char::from(bytes[0]));
+    }
     for len in 1..=bytes.len().min(4) {
         if let Ok(text) = std::str::from_utf8(&bytes[..len])
             && let Some(character) = text.chars().next()

@@ -9,9 +9,9 @@ use crate::vocab::Vocab;
 /// What a model of whole words is made of.
 #[derive(Debug, Clone)]
 pub struct WordLevelParts {
-    /// The bytes of every piece that ordinary text may become; the id is the position. Empty for an
-    /// id that stands for nothing or for a special token.
-    pub pieces: Vec<Vec<u8>>,
+    /// The bytes of every piece that ordinary text may become. A hole for an id that stands for nothing
+    /// or for a special token.
+    pub pieces: Vocab,
     /// The ids of the pieces for the 256 bytes, where unknown words fall back to them.
     pub byte_fallback: Option<Box<[u32; 256]>>,
     /// The id for other words.
@@ -33,7 +33,7 @@ impl WordLevel {
     /// Compiles a model.
     pub fn new(parts: WordLevelParts) -> Self {
         Self {
-            vocab: Vocab::new(&parts.pieces),
+            vocab: parts.pieces,
             byte_fallback: parts.byte_fallback,
             unknown: parts.unknown,
             fuse_unknown: parts.fuse_unknown,

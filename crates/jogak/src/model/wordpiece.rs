@@ -17,9 +17,9 @@ use crate::vocab::Vocab;
 /// What a WordPiece model is made of.
 #[derive(Debug, Clone)]
 pub struct WordPieceParts {
-    /// The bytes of every piece that ordinary text may become; the id is the position. Empty for an
-    /// id that stands for nothing or for a special token.
-    pub pieces: Vec<Vec<u8>>,
+    /// The bytes of every piece that ordinary text may become. A hole for an id that stands for nothing
+    /// or for a special token.
+    pub pieces: Vocab,
     /// How borders of words are written.
     pub marker: Marker,
     /// Whether words come with their marker already written (only for [`Marker::Prefix`]).
@@ -46,7 +46,7 @@ pub struct WordPiece {
 impl WordPiece {
     /// Compiles a model. Cost: sorts the pieces.
     pub fn new(parts: WordPieceParts) -> Self {
-        let vocab = Vocab::new(&parts.pieces);
+        let vocab = parts.pieces;
         let marker = if parts.marked { Marker::None } else { parts.marker };
         let marked = |mark: &str| {
             let bare = |(piece, id): (_, u32)| {
@@ -64,7 +64,7 @@ impl WordPiece {
             }
             _ => (Automaton::new(pieces(&vocab), pieces(&vocab)), (0, 0)),
         };
-        let longest = parts.pieces.iter().map(|piece| characters(piece)).max().unwrap_or(0);
+        let longest = pieces(&vocab).map(|(piece, _)| characters(piece)).max().unwrap_or(0);
         let prefixed = matches!(marker, Marker::Prefix { .. });
         Self {
             automaton,

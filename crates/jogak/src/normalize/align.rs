@@ -17,6 +17,14 @@ pub(crate) trait Sink {
     /// `text` stands for the bytes `start..end` of the source; none, if it was put in.
     fn write(&mut self, text: &str, start: usize, end: usize);
 
+    /// As [`Sink::write`]; Hugging Face's library has it that `text` begins with the character of the
+    /// source at `begin`, or, for None, at the very beginning of the original.
+    #[inline]
+    fn replace(&mut self, text: &str, start: usize, end: usize, begin: Option<usize>) {
+        let _ = begin;
+        self.write(text, start, end);
+    }
+
     /// Bytes written so far.
     fn len(&self) -> usize;
 
@@ -50,6 +58,8 @@ pub(crate) struct Aligned {
     pub(crate) text: String,
     /// The bytes of the source for every byte of `text`.
     spans: Vec<(usize, usize)>,
+    /// Bytes of `text` that begin elsewhere in Hugging Face's library: from, to, where.
+    begins: Vec<(usize, usize, Option<usize>)>,
 }
 
 impl Sink for Aligned {
@@ -65,6 +75,13 @@ impl Sink for Aligned {
     fn write(&mut self, text: &str, start: usize, end: usize) {
         self.text.push_str(text);
         self.spans.extend(std::iter::repeat_n((start, end), text.len()));
+    }
+
+    fn replace(&mut self, text: &str, start: usize, end: usize, begin: Option<usize>) {
+        if begin != Some(start) {
+            self.begins.push((self.text.len(), self.text.len() + text.len(), begin));
+        }
+        self.write(text, start, end);
     }
 }
 
@@ -115,6 +132,11 @@ impl<S: Sink> Sink for Shifted<'_, S> {
     fn write(&mut self, text: &str, start: usize, end: usize) {
         self.out.write(text, self.base + start, self.base + end);
     }
+
+    fn replace(&mut self, text: &str, start: usize, end: usize, begin: Option<usize>) {
+        let begin = begin.map(|at| self.base + at);
+        self.out.replace(text, self.base + start, self.base + end, begin);
+    }
 }
 
 /// For every byte of a text, the bytes of the original text that it stands for.
@@ -128,12 +150,25 @@ pub struct Origins {
     len: usize,
     /// (start, end) in the original for every byte; None if the text is the original.
     spans: Option<Vec<(usize, usize)>>,
+    /// Where every byte begins in Hugging Face's library; None if nothing is replaced, and that is where
+    /// it begins here.
+    begins: Option<Vec<usize>>,
 }
 
 impl Origins {
     /// A text of `len` bytes that is its own origin.
     pub fn same(len: usize) -> Self {
-        Self { len, spans: None }
+        Self { len, spans: None, begins: None }
+    }
+
+    /// Where Hugging Face's library has it that the text from a byte on begins in the original: as here,
+    /// but that a replacement comes from the last character that it replaces, or, if it replaces
+    /// nothing, from the one before it.
+    pub(crate) fn begin(&self, at: usize) -> usize {
+        match &self.begins {
+            None => self.span(at, at).0,
+            Some(begins) => begins.get(at).copied().unwrap_or(self.len),
+        }
     }
 
     /// The bytes of the original that the bytes `from..to` stand for.
@@ -158,7 +193,7 @@ impl Origins {
 
     /// Every one of `bytes` bytes stands for all of the original.
     pub(crate) fn all(self, bytes: usize) -> Self {
-        Self { len: self.len, spans: Some(vec![(0, self.len); bytes]) }
+        Self { len: self.len, spans: Some(vec![(0, self.len); bytes]), begins: None }
     }
 
     /// The origins of the bytes `from..to` alone. Those of a text that is its own origin are counted from
@@ -169,19 +204,28 @@ impl Origins {
             Some(spans) => {
                 let spans = spans[from..to].to_vec();
                 let len = spans.last().map_or(self.len, |span| span.1);
-                (Self { len, spans: Some(spans) }, 0)
+                let begins = self.begins.as_ref().map(|begins| begins[from..to].to_vec());
+                (Self { len, spans: Some(spans), begins }, 0)
             }
         }
     }
 
     /// The origins of a text that was made from this text.
     pub(crate) fn then(self, next: Aligned) -> (String, Self) {
-        let Aligned { text, mut spans } = next;
+        let Aligned { text, mut spans, begins: other } = next;
+        let mut begins = None;
+        if self.begins.is_some() || !other.is_empty() {
+            let begins =
+                begins.insert(spans.iter().map(|span| self.begin(span.0)).collect::<Vec<_>>());
+            for (from, to, at) in other {
+                begins[from..to].fill(at.map_or(0, |at| self.begin(at)));
+            }
+        }
         if self.spans.is_some() {
             for span in &mut spans {
                 *span = self.span(span.0, span.1);
             }
         }
-        (text, Self { len: self.len, spans: Some(spans) })
+        (text, Self { len: self.len, spans: Some(spans), begins })
     }
 }

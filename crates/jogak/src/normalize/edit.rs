@@ -52,7 +52,8 @@ impl Replacer {
         let mut done = 0;
         let mut replace = |start: usize, end: usize| {
             out.keep(text, done, start);
-            out.write(&self.with, start, end);
+            let last = text[..end].chars().next_back().map(|last| end - last.len_utf8());
+            out.replace(&self.with, start, end, last);
             done = end;
         };
         match &self.pattern {

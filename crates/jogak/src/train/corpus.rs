@@ -5,8 +5,10 @@ use std::ops::ControlFlow;
 use super::alphabet::{Alphabet, AlphabetLimit};
 use super::arena::{Arena, SLOTS_PER_TICK};
 use super::bpe::BpeConfig;
+use super::gather::gather;
 use super::parallel::{Tick, each};
 use super::view::TrainObserver;
+use crate::count::Counts;
 use crate::error::{Error, Result};
 use crate::symbols::{Form, Marker, Sign, Symbols, UNKNOWN};
 
@@ -30,7 +32,8 @@ pub struct Corpus {
 
 /// What the first symbols are.
 pub(super) enum Start<'a> {
-    Bytes,
+    /// The id of every byte.
+    Bytes(Box<[u32; 256]>),
     /// The last one says whether every character is a symbol without its marker too.
     Chars(&'a Marker, &'a AlphabetLimit, bool),
 }
@@ -53,12 +56,24 @@ impl Corpus {
     ) -> Result<Self> {
         // How many merges `vocab_size` leaves room for is known when the alphabet is.
         let goal = config.num_merges.filter(|_| config.vocab_size.is_none());
-        let start = if config.bytes {
-            Start::Bytes
-        } else {
-            Start::Chars(&config.marker, &config.limit, false)
-        };
-        Self::cut(parts, &start, || observer.progress(0, goal))
+        Self::cut(parts, &Start::of(config), || observer.progress(0, goal))
+    }
+
+    /// The same for all words of `counts`, on up to `threads` threads; in an order that has no meaning,
+    /// so not for [`super::Ties::FirstSeen`]. If `observer` asks to stop, [`Corpus::train`] makes no
+    /// merge.
+    ///
+    /// # Errors
+    /// As [`Corpus::new`].
+    pub fn of_counts(
+        counts: &Counts,
+        threads: usize,
+        config: &BpeConfig,
+        observer: &mut impl TrainObserver,
+    ) -> Result<Self> {
+        let goal = config.num_merges.filter(|_| config.vocab_size.is_none());
+        let cut = gather(counts, &Start::of(config), threads, || observer.progress(0, goal))?;
+        Ok(cut.into_corpus(&Start::of(config), threads))
     }
 
     /// Cuts words into symbols, as long as `tick` says so.
@@ -78,41 +93,24 @@ impl Corpus {
         for part in cut.continue_value().into_iter().flatten() {
             all.append(part?)?;
         }
-        let Cut { mut arena, mut tally, distinct_words, total_words, length, interrupted } = all;
-        arena.finish();
-        tally.seen.sort_unstable();
-        tally.seen.dedup();
-        let alphabet = match start {
-            Start::Bytes => Alphabet::bytes(),
-            Start::Chars(marker, limit, every_plain) => {
-                let signs = tally.seen.iter().map(|&code| (sign(code), tally.count(code)));
-                Alphabet::chars(signs, marker, limit, *every_plain)
-            }
-        };
-        let mut occurrences = vec![0; alphabet.len()];
-        for &code in &tally.seen {
-            let id = match &alphabet.symbols {
-                Symbols::Bytes { ids } => ids[code as usize],
-                symbols => symbols.id(sign(code)),
-            };
-            if id != UNKNOWN {
-                occurrences[id as usize] += tally.count(code);
-            }
-            // From here on the tally tells the id.
-            tally.counts[code as usize] = u64::from(id);
+        Ok(all.into_corpus(start, parts.len()))
+    }
+}
+
+impl<'a> Start<'a> {
+    fn bytes() -> Self {
+        match Alphabet::bytes().symbols {
+            Symbols::Bytes { ids } => Start::Bytes(ids),
+            Symbols::Chars(_) => unreachable!("bytes are bytes"),
         }
-        arena.renumber(|code| tally.count(code) as u32);
-        let threads = parts.len();
-        Ok(Self {
-            alphabet,
-            arena,
-            distinct_words,
-            total_words,
-            length,
-            occurrences,
-            threads,
-            interrupted,
-        })
+    }
+
+    fn of(config: &'a BpeConfig) -> Self {
+        if config.bytes {
+            Start::bytes()
+        } else {
+            Start::Chars(&config.marker, &config.limit, false)
+        }
     }
 }
 
@@ -120,7 +118,7 @@ impl Corpus {
 const MARKED: u32 = 1 << 21;
 const OWN: u32 = 1 << 22;
 
-fn code(sign: Sign) -> u32 {
+pub(super) fn code(sign: Sign) -> u32 {
     match sign {
         Sign::Character(character, Form::Plain) => character as u32,
         Sign::Character(character, Form::Marked) => character as u32 | MARKED,
@@ -135,7 +133,7 @@ fn sign(code: u32) -> Sign {
 
 /// How often every code occurs.
 #[derive(Debug)]
-struct Tally {
+pub(super) struct Tally {
     /// By code: memory is only touched where a script has its characters.
     counts: Vec<u64>,
     /// The codes that occur; some more than once.
@@ -153,9 +151,15 @@ impl Tally {
         self.counts[code as usize]
     }
 
+    pub(super) fn append(&mut self, other: &Self) {
+        for &code in &other.seen {
+            self.add(code, other.count(code));
+        }
+    }
+
     /// Sums that pass `u64::MAX` are refused with the length of the corpus, which adds up more.
     #[inline]
-    fn add(&mut self, code: u32, count: u64) {
+    pub(super) fn add(&mut self, code: u32, count: u64) {
         let sum = &mut self.counts[code as usize];
         if *sum == 0 {
             self.seen.push(code);
@@ -164,15 +168,15 @@ impl Tally {
     }
 }
 
-/// Words of one thread, cut.
+/// Words, cut.
 #[derive(Debug, Default)]
-struct Cut {
-    arena: Arena,
-    tally: Tally,
-    distinct_words: u64,
-    total_words: u64,
-    length: u64,
-    interrupted: bool,
+pub(super) struct Cut {
+    pub(super) arena: Arena,
+    pub(super) tally: Tally,
+    pub(super) distinct_words: u64,
+    pub(super) total_words: u64,
+    pub(super) length: u64,
+    pub(super) interrupted: bool,
 }
 
 impl Cut {
@@ -192,13 +196,17 @@ impl Cut {
                     break;
                 }
             }
-            let mut add = |code| {
-                cut.arena.push(code);
-                cut.tally.add(code, count);
-            };
             match start {
-                Start::Bytes => word.bytes().for_each(|byte| add(u32::from(byte))),
-                Start::Chars(marker, ..) => marker.for_each(word, |sign, _, _| add(code(sign))),
+                Start::Bytes(ids) => {
+                    for byte in word.bytes() {
+                        cut.arena.push(ids[usize::from(byte)]);
+                        cut.tally.add(u32::from(byte), count);
+                    }
+                }
+                Start::Chars(marker, ..) => marker.for_each(word, |sign, _, _| {
+                    cut.arena.push(code(sign));
+                    cut.tally.add(code(sign), count);
+                }),
             }
             let symbols = (cut.arena.len() - before) as u64;
             cut.lengthen(count.checked_mul(symbols))?;
@@ -209,7 +217,7 @@ impl Cut {
         Ok(cut)
     }
 
-    fn lengthen(&mut self, by: Option<u64>) -> Result<()> {
+    pub(super) fn lengthen(&mut self, by: Option<u64>) -> Result<()> {
         self.length = by.and_then(|by| self.length.checked_add(by)).ok_or_else(|| {
             Error::CountOverflow { what: "the number of symbols in the corpus".into() }
         })?;
@@ -224,12 +232,50 @@ impl Cut {
             return Ok(());
         }
         self.lengthen(Some(other.length))?;
-        for &code in &other.tally.seen {
-            self.tally.add(code, other.tally.count(code));
-        }
+        self.tally.append(&other.tally);
         self.total_words = self.total_words.saturating_add(other.total_words);
         self.distinct_words += other.distinct_words;
         self.interrupted |= other.interrupted;
         self.arena.append(other.arena)
+    }
+
+    /// Numbers the symbols.
+    pub(super) fn into_corpus(self, start: &Start<'_>, threads: usize) -> Corpus {
+        let Cut { mut arena, mut tally, distinct_words, total_words, length, interrupted } = self;
+        tally.seen.sort_unstable();
+        tally.seen.dedup();
+        let alphabet = match start {
+            Start::Bytes(_) => Alphabet::bytes(),
+            Start::Chars(marker, limit, every_plain) => {
+                let signs = tally.seen.iter().map(|&code| (sign(code), tally.count(code)));
+                Alphabet::chars(signs, marker, limit, *every_plain)
+            }
+        };
+        let mut occurrences = vec![0; alphabet.len()];
+        for &code in &tally.seen {
+            let id = match &alphabet.symbols {
+                Symbols::Bytes { ids } => ids[code as usize],
+                symbols => symbols.id(sign(code)),
+            };
+            if id != UNKNOWN {
+                occurrences[id as usize] += tally.count(code);
+            }
+            // From here on the tally tells the id.
+            tally.counts[code as usize] = u64::from(id);
+        }
+        if !matches!(start, Start::Bytes(_)) {
+            arena.renumber(|code| tally.count(code) as u32);
+        }
+        arena.finish();
+        Corpus {
+            alphabet,
+            arena,
+            distinct_words,
+            total_words,
+            length,
+            occurrences,
+            threads,
+            interrupted,
+        }
     }
 }

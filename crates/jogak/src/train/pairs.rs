@@ -1,11 +1,11 @@
 //! Pairs of neighbours with their counts and the places where they stand.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 use rustc_hash::FxHashMap;
 
 use super::arena::Arena;
-use super::parallel::{each, total};
+use super::parallel::each;
 
 /// A pair as it is found in a corpus.
 #[derive(Debug)]
@@ -37,6 +37,16 @@ pub(super) fn count(
         ControlFlow::Continue(sketch)
     })?;
     let sketch = Sketch::sum(sketches);
+    if let Some(kept) = sketch.exact(threshold, &wanted) {
+        let mut numbers = vec![u32::MAX; Sketch::SIZE];
+        for (&(ids, ..), number) in kept.iter().zip(0..) {
+            numbers[sketch.place(ids.0, ids.1)] = number;
+        }
+        let number = |left, right| {
+            Some(numbers[sketch.place(left, right)]).filter(|&number| number != u32::MAX)
+        };
+        return find(arena, widths, &parts, kept, number, tick);
+    }
     let tables = each(parts.len(), &mut tick, |part, tick| {
         let mut table: FxHashMap<(u32, u32), (u64, u32)> = FxHashMap::default();
         arena.while_each_pair(widths, &parts[part], tick, |_, left, right, weight| {
@@ -62,14 +72,31 @@ pub(super) fn count(
     for (&(ids, ..), number) in kept.iter().zip(0..) {
         table.insert(ids, (0, number));
     }
-    let lists = each(parts.len(), &mut tick, |part, tick| {
+    let number = |left, right| {
+        let number = || table.get(&(left, right)).map(|&(_, number)| number);
+        if sketch.most(left, right) >= threshold { number() } else { None }
+    };
+    find(arena, widths, &parts, kept, number, tick)
+}
+
+/// Ids, count and number of places of pairs.
+type Kept = Vec<((u32, u32), u64, u32)>;
+
+/// Finds the places of `kept`; `number` tells where among them a pair is.
+fn find(
+    arena: &Arena,
+    widths: &[u32],
+    parts: &[Range<usize>],
+    kept: Kept,
+    number: impl Fn(u32, u32) -> Option<u32> + Sync,
+    tick: impl FnMut() -> ControlFlow<()>,
+) -> ControlFlow<(), Vec<Counted>> {
+    let lists = each(parts.len(), tick, |part, tick| {
         let room = |places| if part == 0 { places } else { 0 };
         let mut lists: Vec<Vec<u32>> =
             kept.iter().map(|pair| Vec::with_capacity(room(pair.2 as usize))).collect();
         arena.while_each_pair(widths, &parts[part], tick, |position, left, right, _| {
-            if sketch.most(left, right) >= threshold
-                && let Some(&(_, number)) = table.get(&(left, right))
-            {
+            if let Some(number) = number(left, right) {
                 lists[number as usize].push(position);
             }
         })?;
@@ -92,6 +119,8 @@ pub(super) fn count(
 /// pairs are too rare to be kept, and are told from here.
 struct Sketch {
     weights: Vec<u64>,
+    /// How many places; only where every pair has its own.
+    places: Vec<u32>,
     symbols: usize,
 }
 
@@ -100,14 +129,24 @@ impl Sketch {
     const SIZE: usize = 1 << 17;
 
     fn new(symbols: usize) -> Self {
-        Self { weights: vec![0; Self::SIZE], symbols }
+        let mut sketch = Self { weights: vec![0; Self::SIZE], places: Vec::new(), symbols };
+        if sketch.is_exact() {
+            sketch.places = vec![0; Self::SIZE];
+        }
+        sketch
+    }
+
+    /// Every pair has a place of its own.
+    #[inline]
+    fn is_exact(&self) -> bool {
+        self.symbols * self.symbols <= Self::SIZE
     }
 
     #[inline]
     fn place(&self, left: u32, right: u32) -> usize {
         // Without a carry that is the pair's place in a square.
         let place = left as usize * self.symbols + right as usize;
-        if self.symbols * self.symbols <= Self::SIZE {
+        if self.is_exact() {
             return place;
         }
         ((place as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - 17)) as usize
@@ -117,6 +156,22 @@ impl Sketch {
     fn add(&mut self, left: u32, right: u32, weight: u64) {
         let place = self.place(left, right);
         self.weights[place] += weight;
+        if let Some(places) = self.places.get_mut(place) {
+            *places += 1;
+        }
+    }
+
+    /// The pairs that reach `threshold` and are wanted, if that can be told from here.
+    fn exact(&self, threshold: u64, wanted: &impl Fn((u32, u32)) -> bool) -> Option<Kept> {
+        if !self.is_exact() {
+            return None;
+        }
+        let symbols = self.symbols as u32;
+        let pairs = (0..symbols).flat_map(|left| (0..symbols).map(move |right| (left, right)));
+        let kept = pairs.zip(self.weights.iter().zip(&self.places));
+        let reach = kept
+            .filter(|&(ids, (&weight, &places))| places > 0 && weight >= threshold && wanted(ids));
+        Some(reach.map(|(ids, (&weight, &places))| (ids, weight, places)).collect())
     }
 
     /// A pair does not occur more often than this.
@@ -126,11 +181,13 @@ impl Sketch {
     }
 
     fn sum(sketches: Vec<Self>) -> Self {
-        let symbols = sketches.first().map_or(0, |sketch| sketch.symbols);
-        Self {
-            weights: total(sketches.into_iter().map(|sketch| sketch.weights).collect()),
-            symbols,
+        let mut sketches = sketches.into_iter();
+        let mut sum = sketches.next().unwrap_or_else(|| Self::new(0));
+        for more in sketches {
+            sum.weights.iter_mut().zip(more.weights).for_each(|(weight, more)| *weight += more);
+            sum.places.iter_mut().zip(more.places).for_each(|(places, more)| *places += more);
         }
+        sum
     }
 }
 

@@ -24,9 +24,10 @@ from __future__ import annotations
 
 import os
 import re
+from typing import Any
 
-from jogak.errors import UnsupportedFeature
-from jogak.formats.checked import Node, parse
+from jogak.errors import JogakError, UnsupportedFeature
+from jogak.formats.checked import Node
 from jogak.formats.family import Format, Loaded, Peek
 from jogak.formats.files import PathLike, read_bytes
 from jogak.formats.hf_json import (
@@ -37,10 +38,11 @@ from jogak.formats.hf_json import (
     normalizers,
     pretokenizers,
     processors,
+    sections,
 )
+from jogak.formats.hf_json.sections import NotPlain
 from jogak.formats.hf_json.serde import option
 from jogak.formats.hf_json.writing import dumps, write
-from jogak.formats.serde_numbers import serde_float
 from jogak.formats.vocabulary import pieces_by_id
 from jogak.spec import Spec
 
@@ -69,18 +71,32 @@ def loads(data: bytes, name: str | None = None) -> Spec:
     Raises:
         FormatError, UnsupportedFeature: as `read`.
     """
-    root = Node(parse(data, name, parse_float=serde_float), "", name)
+    try:
+        root = sections.with_tables(data, name)
+        if root is not None:
+            return _spec(root, name)
+    except (JogakError, NotPlain):
+        pass  # The error is that of the whole file.
+    return _spec(sections.whole(data, name), name)
+
+
+def _spec(root: Node, name: str | None) -> Spec:
     version = root.field("version").value if "version" in _object(root) else "1.0"
     if version != "1.0":
         raise root.field("version").expected('"1.0"')
     words = pretokenizers.read(option(root, "pre_tokenizer"))
     draft = models.read(root.field("model"), words.as_bytes)
     tokens = added.read(_present(root, "added_tokens"), draft.ids, draft.size, draft.can_make)
-    try:
-        pieces = pieces_by_id({**draft.ids, **tokens.ids})
-    except ValueError as error:
-        # The library keeps one of two texts, whichever comes last in its table.
-        raise UnsupportedFeature(f"{name or 'the file'}: {error}") from None
+    if isinstance(draft.ids, sections.Ids):
+        pieces: Any = draft.ids.pieces([*tokens.ids.items()])
+        if pieces is None:
+            raise NotPlain
+    else:
+        try:
+            pieces = pieces_by_id({**draft.ids, **tokens.ids})
+        except ValueError as error:
+            # The library keeps one of two texts, whichever comes last in its table.
+            raise UnsupportedFeature(f"{name or 'the file'}: {error}") from None
     normalizer = normalizers.read(option(root, "normalizer"))
     decoder = decoders.read(option(root, "decoder"))
     template = processors.read(option(root, "post_processor"))

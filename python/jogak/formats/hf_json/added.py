@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, cast
 
 from jogak.errors import UnsupportedFeature
 from jogak.formats.checked import Node
+from jogak.formats.hf_json.sections import Ids, NotPlain, Section, Vocabulary
 from jogak.formats.hf_json.serde import unsupported
 from jogak.spec import AddedToken
 
@@ -37,7 +38,7 @@ class Added:
 
 
 def read(
-    node: Node | None, vocabulary: Mapping[str, int], size: int, can_make: Callable[[str], bool]
+    node: Node | None, vocabulary: Vocabulary, size: int, can_make: Callable[[str], bool]
 ) -> Added:
     """The added tokens.
 
@@ -51,6 +52,8 @@ def read(
         FormatError: an entry that the library refuses.
         UnsupportedFeature: a token gets an id that a piece of the model has too.
     """
+    if node is not None and isinstance(node.value, Section):
+        return _plain(node.value, vocabulary, size, can_make)
     ids: dict[str, int] = {}
     flags: dict[str, tuple[bool, ...]] = {}
     special: set[str] = set()
@@ -83,9 +86,22 @@ def read(
     for text, options in sorted(flags.items(), key=lambda item: ids[item[0]]):
         in_model = text in vocabulary and can_make(text)
         if text not in special or in_model or any(options):
-            flags_of = dict(zip(_FLAGS, options, strict=True))
-            tokens.append(AddedToken(text, **flags_of, in_model=in_model))
+            tokens.append(AddedToken.checked(text, options, in_model))
     return Added(ids, {text: id_ for text, id_ in ids.items() if text in special}, tuple(tokens))
+
+
+def _plain(
+    section: Section, vocabulary: Vocabulary, size: int, can_make: Callable[[str], bool]
+) -> Added:
+    """The same, by the core, which leaves to others what is not plain."""
+    found = (
+        vocabulary.added(section.data, section.place, size) if isinstance(vocabulary, Ids) else None
+    )
+    if found is None:
+        raise NotPlain
+    ids, special, tokens = found
+    made = {text for text in tokens.known() if can_make(text)}
+    return Added(ids, special, cast(Any, tokens.with_rules(made)))
 
 
 def _entries(node: Node | None) -> Iterator[tuple[str, bool, tuple[bool, ...]]]:

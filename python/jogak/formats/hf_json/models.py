@@ -13,13 +13,15 @@ Old files say no type; then the fields tell.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain, filterfalse
 from operator import add, methodcaller
-from typing import Any
+from typing import Any, cast
 
+from jogak._core import Merges
 from jogak.formats import bytelevel
 from jogak.formats.checked import Node, is_unicode, shown
+from jogak.formats.hf_json.sections import Ids, NotPlain, Section, Vocabulary
 from jogak.formats.hf_json.serde import kind_of, option, unsupported
 from jogak.spec import BPEModel, Marker, Model, UnigramModel, WordLevelModel, WordPieceModel
 
@@ -46,7 +48,7 @@ class Draft:
         can_make: whether the model could make a piece of its own of some text, beyond being told to.
     """
 
-    ids: Mapping[str, int]
+    ids: Vocabulary
     size: int
     build: Callable[[tuple[str | None, ...]], Model]
     can_make: Callable[[str], bool]
@@ -69,9 +71,13 @@ def read(node: Node, as_bytes: bool = False) -> Draft:
     ](node, as_bytes)
 
 
-def _vocabulary(node: Node) -> dict[str, int]:
+def _vocabulary(node: Node) -> Vocabulary:
     """An object of texts and ids; the library takes any number twice, which no tokenizer can be."""
     ids = node.value
+    if isinstance(ids, Ids):
+        if ids.scores is not None:
+            raise NotPlain
+        return ids
     if not isinstance(ids, dict):
         raise node.expected("an object of texts and ids")
     numbers = ids.values()
@@ -117,7 +123,7 @@ def _bpe(node: Node, as_bytes: bool) -> Draft:
     fuse_unknown, byte_fallback, ignore_merges = (
         _flag(node, name) for name in ("fuse_unk", "byte_fallback", "ignore_merges")
     )
-    merges, products = _merges(node.field("merges"), ids, len(prefix.encode()))
+    merges, makes = _merges(node.field("merges"), ids, len(prefix.encode()))
     over_bytes = as_bytes and marker.kind == "none" and bytelevel.has_all_bytes(ids)
     if over_bytes:
         # Among all bytes nothing is unknown.
@@ -144,12 +150,8 @@ def _bpe(node: Node, as_bytes: bool) -> Draft:
             **options,
         )
 
-    made: set[str] = set()
-
     def can_make(text: str) -> bool:
-        if not made:
-            made.update(products)
-        if ignore_merges or text == unknown or text in made or byte_fallback:
+        if ignore_merges or text == unknown or byte_fallback or makes(text):
             return True
         return len(text.removeprefix(prefix).removesuffix(suffix)) <= 1 or len(text) == 1
 
@@ -165,13 +167,22 @@ def _affix(node: Node, name: str) -> str:
 
 
 def _merges(
-    node: Node, ids: Mapping[str, int], prefix: int
-) -> tuple[tuple[tuple[int, int], ...], list[str]]:
-    """Pairs of ids, best first, and the texts that they make.
+    node: Node, ids: Vocabulary, prefix: int
+) -> tuple[tuple[tuple[int, int], ...], Callable[[str], bool]]:
+    """Pairs of ids, best first, and whether they make a text.
 
     Of the right parts, ``prefix`` bytes are left out, whichever they are.
     """
     entries = node.value
+    if isinstance(ids, Ids):
+        merges = (
+            ids.merges(entries.data, entries.place, prefix)
+            if isinstance(entries, Section)
+            else None
+        )
+        if merges is None:
+            raise NotPlain
+        return cast(Any, merges), _maker(ids, merges)
     if not isinstance(entries, list):
         raise node.expected("a list of merges")
     # There may be hundreds of thousands, so each step is one pass in C.
@@ -202,7 +213,20 @@ def _merges(
     if len(set(made)) != len(made):
         # Of a pair that stands twice the library knows the last rank.
         pairs = [*dict.fromkeys(reversed(pairs))][::-1]
-    return tuple(pairs), texts
+    products = set(texts)
+    return tuple(pairs), products.__contains__
+
+
+def _maker(ids: Ids, merges: Merges) -> Callable[[str], bool]:
+    """Whether merges make a text; their products are gathered when that is first asked."""
+    products: set[int] = set()
+
+    def makes(text: str) -> bool:
+        if not products:
+            products.update(merges.products())
+        return ids.get(text) in products
+
+    return makes
 
 
 def _continued(prefix: int, left: str, right: str) -> str:
@@ -286,21 +310,14 @@ def _wordlevel(node: Node, as_bytes: bool) -> Draft:
 
 
 def _unigram(node: Node, as_bytes: bool) -> Draft:
-    texts, scores = _scored(node.field("vocab"))
+    vocabulary, scores = _scored(node.field("vocab"))
     unknown_id = option(node, "unk_id")
-    unknown = None
+    unknown: str | None = None
     if unknown_id is not None:
-        unknown = texts[unknown_id.integer(0, len(texts) - 1)]
+        place = unknown_id.integer(0, len(scores) - 1)
+        unknown = vocabulary.text(place) if isinstance(vocabulary, Ids) else vocabulary[place]
     byte_fallback = node.field("byte_fallback").flag() if "byte_fallback" in node.value else False
-    ids = dict(zip(texts, range(len(texts)), strict=True))
-    if len(ids) != len(texts):
-        first: dict[str, int] = {}
-        for id_, text in enumerate(texts):
-            if first.setdefault(text, id_) != id_:
-                raise unsupported(
-                    node.field("vocab").child(id_, text),
-                    f"so is piece {first[text]}; every text can have one id only",
-                )
+    ids = vocabulary if isinstance(vocabulary, Ids) else _places(node, vocabulary)
 
     def build(pieces: tuple[str | None, ...]) -> Model:
         return UnigramModel(
@@ -315,11 +332,30 @@ def _unigram(node: Node, as_bytes: bool) -> Draft:
             hf_rules=True,
         )
 
-    return Draft(ids, len(texts), build, lambda text: True)
+    return Draft(ids, len(scores), build, lambda text: True)
 
 
-def _scored(node: Node) -> tuple[list[str], list[float]]:
+def _places(node: Node, texts: list[str]) -> dict[str, int]:
+    """Text -> its place in the list; every text may stand once."""
+    ids = dict(zip(texts, range(len(texts)), strict=True))
+    if len(ids) != len(texts):
+        first: dict[str, int] = {}
+        for id_, text in enumerate(texts):
+            if first.setdefault(text, id_) != id_:
+                raise unsupported(
+                    node.field("vocab").child(id_, text),
+                    f"so is piece {first[text]}; every text can have one id only",
+                )
+
+    return ids
+
+
+def _scored(node: Node) -> tuple[list[str] | Ids, Sequence[float]]:
     entries = node.value
+    if isinstance(entries, Ids):
+        if entries.scores is None:
+            raise NotPlain
+        return entries, entries.scores
     if not isinstance(entries, list):
         raise node.expected("a list of pieces with their scores")
     try:

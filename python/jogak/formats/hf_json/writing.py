@@ -9,10 +9,8 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from jogak.errors import UnsupportedFeature
-from jogak.formats.checked import is_unicode
 from jogak.formats.family import Probe
 from jogak.formats.files import PathLike, write_atomically
 from jogak.formats.hf_json import added, decoders, inputs, normalizers, pretokenizers, processors
@@ -21,7 +19,9 @@ from jogak.formats.hf_json.spaces import spaces_written
 from jogak.formats.hf_json.suffixes import suffixes_written
 from jogak.formats.hf_json.ways_back import decoder_of
 from jogak.spec import Spec
-from jogak.training import Log
+
+if TYPE_CHECKING:
+    from jogak.training import Log
 
 __all__ = ["dumps", "write"]
 
@@ -61,11 +61,4 @@ def dumps(spec: Spec, name: str = "tokenizer.json") -> bytes:
         "decoder": decoders.write(decoder_of(spec), name),
         "model": write_model(spec, outside, name),
     }
-    try:
-        return json.dumps(sections, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
-    except UnicodeEncodeError:
-        broken = next((text for text in ids if not is_unicode(text)), None)
-        which = "a text of its stages" if broken is None else f"the piece {broken!r}"
-        raise UnsupportedFeature(
-            f"{name}: {which} has a lone surrogate, which UTF-8 cannot say; expected Unicode"
-        ) from None
+    return json.dumps(sections, ensure_ascii=False, separators=(",", ":")).encode("utf-8")

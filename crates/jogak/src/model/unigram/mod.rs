@@ -54,9 +54,9 @@ pub enum Precision {
 /// What a Unigram model is made of; see the fields.
 #[derive(Debug, Clone)]
 pub struct UnigramParts {
-    /// The bytes of every piece that ordinary text may become; the id is the position. Empty for an
-    /// id that stands for nothing, or for a special token.
-    pub pieces: Vec<Vec<u8>>,
+    /// The bytes of every piece that ordinary text may become. A hole for an id that stands for nothing
+    /// or for a special token.
+    pub pieces: Vocab,
     /// Natural log-probabilities, one for every id; those of ids without a piece are not looked at.
     pub scores: Vec<f64>,
     /// Pieces that are to be found wherever they stand: their score is not the listed one, but a
@@ -137,15 +137,16 @@ impl Unigram {
     /// [`Error::Config`] if there are not as many scores as pieces, or one is not finite, or no text
     /// has a piece; [`Error::TooLarge`] for more pieces than the tree can hold.
     pub fn new(parts: UnigramParts) -> Result<Self> {
-        let UnigramParts { pieces, mut scores, user_defined, .. } = parts;
-        if scores.len() != pieces.len() {
+        let UnigramParts { pieces: vocab, mut scores, user_defined, .. } = parts;
+        if scores.len() != vocab.len() {
             return Err(Error::Config {
                 option: "scores",
                 found: format!("a list of {}", scores.len()),
-                expected: format!("as many as pieces ({})", pieces.len()),
+                expected: format!("as many as pieces ({})", vocab.len()),
             });
         }
-        let mut normal: Vec<bool> = pieces.iter().map(|piece| !piece.is_empty()).collect();
+        let mut normal: Vec<bool> =
+            (0..vocab.len() as u32).map(|id| vocab.piece(id).is_some()).collect();
         for (id, score) in scores.iter().enumerate().filter(|&(id, _)| normal[id]) {
             // A sum of 32 bits must have a number too.
             if !score.is_finite() || score.abs() > f64::from(f32::MAX) / 2.0 {
@@ -157,7 +158,7 @@ impl Unigram {
             }
         }
         for &id in &user_defined {
-            let Some(piece) = pieces.get(id as usize).filter(|piece| !piece.is_empty()) else {
+            let Some(piece) = vocab.piece(id) else {
                 return Err(Error::Config {
                     option: "user_defined",
                     found: format!("id {id}"),
@@ -171,7 +172,7 @@ impl Unigram {
         let lowest = scores.iter().zip(&normal).filter(|&(_, &is)| is).map(|(&score, _)| score);
         let lowest = lowest.fold(f64::INFINITY, f64::min);
         let lowest = if lowest.is_finite() { lowest } else { 0.0 };
-        let texts = || pieces.iter().map(Vec::as_slice).zip(0u32..);
+        let texts = || (0..vocab.len() as u32).map(|id| (vocab.piece(id).unwrap_or_default(), id));
         let unknown_score = parts.unknown_score.unwrap_or(lowest - UNKNOWN_PENALTY);
         if !unknown_score.is_finite() || unknown_score.abs() > f64::from(f32::MAX) / 2.0 {
             return Err(Error::Config {
@@ -201,13 +202,14 @@ impl Unigram {
         let among_ways = many.then(|| {
             let mut among = scores.clone();
             for &id in &user_defined {
-                let characters = pieces[id as usize].iter().filter(|&byte| byte & 0xC0 != 0x80);
+                let piece = vocab.piece(id).unwrap_or_default();
+                let characters = piece.iter().filter(|&byte| byte & 0xC0 != 0x80);
                 among[id as usize] = f64::from((0.1 * (characters.count() as f64 - 1.0)) as f32);
             }
             among
         });
         let bytes = parts.byte_fallback.as_deref();
-        let text_of = |id: u32| pieces.get(id as usize).filter(|piece| !piece.is_empty());
+        let text_of = |id: u32| vocab.piece(id);
         let hf = found.map(|(scores, single)| HfRules {
             scores,
             single,
@@ -231,7 +233,7 @@ impl Unigram {
             fuse_unknown: parts.fuse_unknown,
             byte_fallback: parts.byte_fallback,
             precision: parts.precision,
-            vocab: Vocab::new(&pieces),
+            vocab,
             scores,
         })
     }
@@ -584,7 +586,7 @@ mod tests {
         let (texts, scores): (Vec<_>, Vec<_>) =
             pieces.iter().map(|&(text, score)| (text.as_bytes().to_vec(), score)).unzip();
         let parts = UnigramParts {
-            pieces: texts,
+            pieces: Vocab::new(texts),
             scores,
             user_defined: Vec::new(),
             byte_fallback: None,

@@ -41,6 +41,8 @@ use std::ops::ControlFlow;
 use super::alphabet::AlphabetLimit;
 use super::bpe::Stop;
 use super::corpus::{Corpus, Start};
+use super::gather::gather;
+use crate::count::Counts;
 use crate::error::{Error, Result};
 use crate::symbols::Marker;
 use learner::Learner;
@@ -145,6 +147,21 @@ impl Corpus {
     ) -> Result<Self> {
         let start = Start::Chars(&config.marker, &config.limit, true);
         Self::cut(parts, &start, || observer.progress(0, None))
+    }
+
+    /// The same for all words of `counts`, on up to `threads` threads.
+    ///
+    /// # Errors
+    /// As [`Corpus::new`].
+    pub fn characters_of(
+        counts: &Counts,
+        threads: usize,
+        config: &WordPieceConfig,
+        observer: &mut impl WordPieceObserver,
+    ) -> Result<Self> {
+        let start = Start::Chars(&config.marker, &config.limit, true);
+        let cut = gather(counts, &start, threads, || observer.progress(0, None))?;
+        Ok(cut.into_corpus(&start, threads))
     }
 
     /// Learns pieces; see [`crate::train::wordpiece`].

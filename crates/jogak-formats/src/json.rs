@@ -1,0 +1,383 @@
+//! A `tokenizer.json`: where its long sections are, and what they hold.
+
+use std::ops::Range;
+
+use jogak::vocab::Vocab;
+
+use crate::cursor::{Cursor, Read};
+use crate::numbers::number;
+
+/// Where the values of fields are in a file; each field is given as the names on the way to it. None for
+/// what is no object, or a field that stands twice.
+///
+/// Of all else only strings and brackets are looked at: if the file without these values is JSON, and
+/// each of them is, then all of it is.
+///
+/// ```
+/// let json = r#"{"model": {"vocab": {"a": 0}}}"#;
+/// let found = jogak_formats::json::fields(json, &[&["model", "vocab"], &["model", "merges"]]);
+/// assert_eq!(found, Some(vec![Some(20..28), None]));
+/// ```
+pub fn fields(text: &str, wanted: &[&[&str]]) -> Option<Vec<Option<Range<usize>>>> {
+    let mut found = vec![None; wanted.len()];
+    let mut cursor = Cursor::new(text);
+    cursor.space();
+    let wanted: Vec<(usize, &[&str])> = wanted.iter().copied().enumerate().collect();
+    object(&mut cursor, &wanted, &mut found)?;
+    cursor.is_done().then_some(found)
+}
+
+fn object(
+    cursor: &mut Cursor<'_>,
+    wanted: &[(usize, &[&str])],
+    found: &mut [Option<Range<usize>>],
+) -> Option<()> {
+    cursor.eat(b'{')?;
+    cursor.space();
+    if cursor.is(b'}') {
+        return Some(());
+    }
+    let mut buffer = String::new();
+    loop {
+        let key = match cursor.string(&mut buffer)? {
+            Read::Plain(key) => key,
+            // Whoever escapes the letters of a name is no friend.
+            Read::Undone => "",
+        };
+        cursor.space();
+        cursor.eat(b':')?;
+        cursor.space();
+        let below: Vec<_> = wanted
+            .iter()
+            .filter_map(|&(index, path)| {
+                path.split_first().filter(|&(name, _)| *name == key).map(|(_, rest)| (index, rest))
+            })
+            .collect();
+        let start = cursor.at();
+        if let Some(&(index, _)) = below.iter().find(|(_, rest)| rest.is_empty()) {
+            cursor.skip()?;
+            if found[index].replace(start..cursor.at()).is_some() {
+                return None;
+            }
+        } else if !below.is_empty() && cursor.peek() == Some(b'{') {
+            object(cursor, &below, found)?;
+        } else {
+            cursor.skip()?;
+        }
+        if !cursor.more(b'}')? {
+            return Some(());
+        }
+    }
+}
+
+/// An object of texts and ids. None also for a text that stands twice or is empty, an id that does, and
+/// ids far apart.
+///
+/// ```
+/// let vocab = jogak_formats::json::ids(r#"{"b": 2, "a": 0}"#).unwrap();
+/// assert_eq!((vocab.len(), vocab.id(b"b")), (3, Some(2)));
+/// ```
+pub fn ids(text: &str) -> Option<Vocab> {
+    let mut cursor = Cursor::new(text);
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut texts = Vec::with_capacity(text.len() / 16);
+    let mut buffer = String::new();
+    cursor.eat(b'{')?;
+    cursor.space();
+    let mut more = !cursor.is(b'}');
+    while more {
+        let key = match cursor.string(&mut buffer)? {
+            Read::Plain(key) => key,
+            Read::Undone => &buffer,
+        };
+        bytes.extend_from_slice(key.as_bytes());
+        cursor.space();
+        cursor.eat(b':')?;
+        cursor.space();
+        texts.push((cursor.whole()?, bytes.len()));
+        more = cursor.more(b'}')?;
+    }
+    cursor.is_done().then(|| crate::by_id(&bytes, &texts))?
+}
+
+/// A list of pairs, each a text and its score. None also for a text that stands twice or is empty.
+///
+/// ```
+/// let (vocab, scores) = jogak_formats::json::scored(r#"[["a", -1.5], ["b", 0]]"#).unwrap();
+/// assert_eq!((vocab.id(b"b"), &scores[..]), (Some(1), &[-1.5, 0.0][..]));
+/// ```
+pub fn scored(text: &str) -> Option<(Vocab, Vec<f64>)> {
+    let mut cursor = Cursor::new(text);
+    let mut vocab = Vocab::with_capacity(text.len() / 24, text.len() / 2);
+    let mut scores = Vec::with_capacity(text.len() / 24);
+    let mut buffer = String::new();
+    cursor.eat(b'[')?;
+    cursor.space();
+    let mut more = !cursor.is(b']');
+    while more {
+        cursor.eat(b'[')?;
+        cursor.space();
+        let piece = match cursor.string(&mut buffer)? {
+            Read::Plain(piece) => piece,
+            Read::Undone => &buffer,
+        };
+        if piece.is_empty() {
+            return None;
+        }
+        vocab.push(piece.as_bytes());
+        if !cursor.more(b']')? {
+            return None;
+        }
+        scores.push(number(cursor.word())?);
+        cursor.space();
+        cursor.eat(b']')?;
+        more = cursor.more(b']')?;
+    }
+    (cursor.is_done() && vocab.distinct() == vocab.len()).then_some((vocab, scores))
+}
+
+/// Merges of a vocabulary.
+#[derive(Debug, Clone, Default)]
+pub struct Merges {
+    /// The ids of both parts of every merge, best first.
+    pub pairs: Vec<(u32, u32)>,
+    /// Beside each: the id of what it makes.
+    pub products: Vec<u32>,
+}
+
+/// A list of merges, each `"a b"` or `["a", "b"]`. Of the right part `prefix` bytes are left out.
+///
+/// None also for a part or a product that is no piece, and a pair that stands twice.
+///
+/// ```
+/// let vocab = jogak_formats::json::ids(r#"{"a": 0, "b": 1, "ab": 2}"#).unwrap();
+/// let merges = jogak_formats::json::merges(r#"["a b"]"#, &vocab, 0).unwrap();
+/// assert_eq!((merges.pairs[0], merges.products[0]), ((0, 1), 2));
+/// ```
+pub fn merges(text: &str, vocab: &Vocab, prefix: usize) -> Option<Merges> {
+    let mut cursor = Cursor::new(text);
+    let about = text.len() / 16;
+    let mut merges =
+        Merges { pairs: Vec::with_capacity(about), products: Vec::with_capacity(about) };
+    let mut made = vec![false; vocab.len()];
+    let mut again = false;
+    let mut product = Vec::new();
+    let (mut buffer, mut other) = (String::new(), String::new());
+    cursor.eat(b'[')?;
+    cursor.space();
+    let mut more = !cursor.is(b']');
+    let lists = cursor.peek() == Some(b'[');
+    while more {
+        if lists {
+            cursor.eat(b'[')?;
+            cursor.space();
+        }
+        let first = match cursor.string(&mut buffer)? {
+            Read::Plain(text) => text,
+            Read::Undone => &buffer,
+        };
+        let (left, right) = if lists {
+            if !cursor.more(b']')? {
+                return None;
+            }
+            let second = match cursor.string(&mut other)? {
+                Read::Plain(text) => text,
+                Read::Undone => &other,
+            };
+            cursor.space();
+            cursor.eat(b']')?;
+            (first, second)
+        } else {
+            // Old files have the header of merges.txt here.
+            if first.starts_with("#version") {
+                more = cursor.more(b']')?;
+                continue;
+            }
+            let (left, right) = first.split_once(' ')?;
+            if right.contains(' ') {
+                return None;
+            }
+            (left, right)
+        };
+        let bare = right.get(prefix..)?;
+        product.clear();
+        product.extend_from_slice(left.as_bytes());
+        product.extend_from_slice(bare.as_bytes());
+        let id = vocab.id(&product)?;
+        again |= std::mem::replace(&mut made[id as usize], true);
+        merges.pairs.push((vocab.id(left.as_bytes())?, vocab.id(right.as_bytes())?));
+        merges.products.push(id);
+        more = cursor.more(b']')?;
+    }
+    // Merges that are equal make the same piece; which of them counts, others may say.
+    if again {
+        let mut sorted = merges.pairs.clone();
+        sorted.sort_unstable();
+        if sorted.windows(2).any(|two| two[0] == two[1]) {
+            return None;
+        }
+    }
+    cursor.is_done().then_some(merges)
+}
+
+/// Flags of an added token, in this order, after whether it is special.
+pub const FLAGS: [&str; 4] = ["single_word", "lstrip", "rstrip", "normalized"];
+
+/// An entry of the added tokens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Its text.
+    pub text: String,
+    /// Whether it is special.
+    pub special: bool,
+    /// The [`FLAGS`].
+    pub flags: [bool; 4],
+}
+
+/// A list of added tokens: objects of just the fields `id`, `content`, `special` and the [`FLAGS`].
+///
+/// ```
+/// let token = r#"{"id": 5, "content": "<s>", "single_word": false, "lstrip": false, "rstrip": false,
+///                 "normalized": false, "special": true}"#;
+/// assert_eq!(jogak_formats::json::added(&format!("[{token}]")).unwrap()[0].text, "<s>");
+/// ```
+pub fn added(text: &str) -> Option<Vec<Entry>> {
+    let mut cursor = Cursor::new(text);
+    let mut entries = Vec::new();
+    let (mut name, mut buffer) = (String::new(), String::new());
+    cursor.eat(b'[')?;
+    cursor.space();
+    let mut more = !cursor.is(b']');
+    while more {
+        let mut entry = Entry { text: String::new(), special: false, flags: [false; 4] };
+        // A bit for each field that has come.
+        let mut seen = 0u8;
+        cursor.eat(b'{')?;
+        cursor.space();
+        loop {
+            let Read::Plain(key) = cursor.string(&mut name)? else { return None };
+            cursor.space();
+            cursor.eat(b':')?;
+            cursor.space();
+            let field = match key {
+                "id" => {
+                    cursor.whole()?;
+                    4
+                }
+                "content" => {
+                    let content = match cursor.string(&mut buffer)? {
+                        Read::Plain(content) => content,
+                        Read::Undone => &buffer,
+                    };
+                    entry.text.push_str(content);
+                    5
+                }
+                "special" => {
+                    entry.special = flag(&mut cursor)?;
+                    6
+                }
+                _ => {
+                    let place = FLAGS.iter().position(|&flag| flag == key)?;
+                    entry.flags[place] = flag(&mut cursor)?;
+                    place
+                }
+            };
+            if seen >> field & 1 == 1 {
+                return None;
+            }
+            seen |= 1 << field;
+            if !cursor.more(b'}')? {
+                break;
+            }
+        }
+        if seen != 0x7F {
+            return None;
+        }
+        entries.push(entry);
+        more = cursor.more(b']')?;
+    }
+    cursor.is_done().then_some(entries)
+}
+
+fn flag(cursor: &mut Cursor<'_>) -> Option<bool> {
+    match cursor.word() {
+        "true" => Some(true),
+        "false" => Some(false),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_plain_is_left_to_others() {
+        for wrong in [
+            r#"{"a": 0, "a": 1}"#,
+            r#"{"a": 0, "b": 0}"#,
+            r#"{"a": -1}"#,
+            r#"{"a": 1.0}"#,
+            r#"{"": 0}"#,
+            r#"{"a": 0,}"#,
+            r#"{"a": 0} x"#,
+            r#"{"\ud800": 0}"#,
+            r#"{"a": 4000000000}"#,
+            r#"[]"#,
+        ] {
+            assert!(ids(wrong).is_none(), "{wrong}");
+        }
+        for wrong in
+            [r#"[["a", 1], ["a", 1]]"#, r#"[["a"]]"#, r#"[["a", 1, 2]]"#, r#"[["a", "1"]]"#]
+        {
+            assert!(scored(wrong).is_none(), "{wrong}");
+        }
+        let vocab = ids(r#"{"a": 0, "b": 1, "ab": 2, "aba": 3}"#).unwrap();
+        let pairs = |text: &str| merges(text, &vocab, 0).map(|merges| merges.pairs);
+        assert_eq!(pairs(r##"["#version: 0.2", "a b", "ab a"]"##), Some(vec![(0, 1), (2, 0)]));
+        assert_eq!(pairs(r#"[ [ "a" , "b" ] ]"#), Some(vec![(0, 1)]));
+        assert_eq!(pairs("[]"), Some(vec![]));
+        for wrong in [
+            r#"["a b", ["ab", "a"]]"#,
+            r#"[["a", "b"], "ab a"]"#,
+            r#"["a b", "a b"]"#,
+            r#"["b a"]"#,
+            r#"["a  b"]"#,
+            r#"["ab"]"#,
+            r#"[["a"]]"#,
+            r#"[["a", "b", "a"]]"#,
+            r#"["a b"#,
+        ] {
+            assert_eq!(pairs(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn added_tokens() {
+        let flags = r#""single_word": false, "lstrip": true, "rstrip": false, "normalized": false"#;
+        let one = format!(r#"{{"id": 7, "content": "\u00e9", {flags}, "special": true}}"#);
+        let entry = Entry { text: "é".into(), special: true, flags: [false, true, false, false] };
+        assert_eq!(added(&format!("[{one}, {one}]")), Some(vec![entry.clone(), entry]));
+        assert_eq!(added("[]"), Some(vec![]));
+        for (what, with) in [
+            (r#""special": true"#, r#""special": 1"#),
+            (r#""special": true"#, r#""special": true, "more": 1"#),
+            (r#""special": true"#, r#""special": true, "id": 1"#),
+            (r#""id": 7"#, r#""id": -7"#),
+            (r#""id": 7, "#, ""),
+        ] {
+            assert_eq!(added(&format!("[{}]", one.replace(what, with))), None, "{with}");
+        }
+    }
+
+    #[test]
+    fn fields_that_are_not_plain() {
+        let wanted: [&[&str]; 1] = [&["model", "vocab"]];
+        assert_eq!(fields(r#"{"model": {"vocab": 1, "vocab": 2}}"#, &wanted), None);
+        assert_eq!(fields(r#"{"vocab": 1, "model": [{"vocab": 2}]}"#, &wanted), Some(vec![None]));
+        assert_eq!(fields(r#"{"model": {"voc\u0061b": 1}}"#, &wanted), Some(vec![None]));
+        for wrong in ["", "[]", "{", r#"{"model": {"vocab": [}"#, r#"{"a": 1} x"#, r#"{"a" 1}"#] {
+            assert_eq!(fields(wrong, &wanted), None, "{wrong}");
+        }
+    }
+}

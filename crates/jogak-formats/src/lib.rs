@@ -1,0 +1,37 @@
+//! The long parts of tokenizer files, read fast: the lines of a rank file, and of a `tokenizer.json` its
+//! vocabulary and its merges.
+//!
+//! Rule: reads what is plain and as it should be, else nothing at all (`None`). Whoever is told nothing
+//! reads the file the slow way (`jogak.formats`), which knows every spelling and says what is wrong, and
+//! where. So what is read here, the slow way reads as well, and with the same result.
+
+mod cursor;
+pub mod json;
+mod numbers;
+pub mod ranks;
+
+use jogak::vocab::Vocab;
+
+/// So many ids may stand for nothing; a file with more is taken for broken rather than given memory.
+const MOST_HOLES: usize = 1_000_000;
+
+/// Texts and their ids as a vocabulary; None if two have one id, one has two, or too many ids are free.
+/// `texts` are one behind the other in `bytes`, each with its id and where it ends.
+fn by_id(bytes: &[u8], texts: &[(u32, usize)]) -> Option<Vocab> {
+    let size = texts.iter().map(|&(id, _)| id as usize + 1).max().unwrap_or(0);
+    if size > texts.len() + MOST_HOLES {
+        return None;
+    }
+    let mut places = vec![(0, 0); size];
+    let mut start = 0;
+    for &(id, end) in texts {
+        let place = &mut places[id as usize];
+        if start == end || place.1 > 0 {
+            return None;
+        }
+        (*place, start) = ((start, end), end);
+    }
+    let mut vocab = Vocab::with_capacity(size, bytes.len());
+    places.into_iter().for_each(|(start, end)| vocab.push(&bytes[start..end]));
+    (vocab.distinct() == texts.len()).then_some(vocab)
+}
