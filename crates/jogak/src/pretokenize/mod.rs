@@ -7,6 +7,8 @@
 //! scheme.rs    the names, their patterns                what a user chooses
 //! gpt2.rs cl100k.rs o200k.rs simple.rs script.rs        one scanner per scheme: plain branches
 //! hf_scripts.rs                                         scripts as HF tokenizers tell them apart
+//! borders.rs   words by masks of 64 bytes: the loop     for gpt2, cl100k, o200k and their kin, whose files
+//! blocks.rs carry.rs     what 64 bytes are, and runs     have the rule in masks beside the scanner
 //! spaces.rs    the options of metaspace
 //! matches.rs   what matches are
 //! regex.rs                                              the fallback for everything else
@@ -15,7 +17,8 @@
 //! ```
 //!
 //! A scanner is a function "the word that starts here ends where?", compiled into a loop of its own
-//! with the caller's closure in it: the scheme is looked at once per call, not once per word.
+//! with the caller's closure in it: the scheme is looked at once per call, not once per word. Where there is a
+//! rule in masks, the scanner is for short texts, for what is hard to say in masks, and for the tests.
 //!
 //! The tables are Unicode 16.0, as are those of the `regex-syntax` beside them and of tiktoken 0.14,
 //! so words are the same as theirs for every text, new characters included. Libraries on other
