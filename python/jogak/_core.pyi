@@ -138,6 +138,7 @@ def train_bpe(
     trace: int = 0,
     candidates: int = 20,
     words: int = 50,
+    around: tuple[list[str], list[str]] | None = None,
 ) -> dict[str, Any]: ...
 def train_unigram(
     counts: Counts,

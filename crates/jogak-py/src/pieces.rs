@@ -332,6 +332,17 @@ pub(crate) fn tokens_of(
 #[pyclass(frozen, sequence, name = "Pieces", module = "jogak._core")]
 pub(crate) struct PyPieces(Arc<Texts>);
 
+impl PyPieces {
+    /// These texts; no two are the same, and none is empty.
+    pub(crate) fn new<'a>(texts: impl Iterator<Item = &'a str>) -> Self {
+        let mut vocab = Vocab::default();
+        for text in texts {
+            vocab.push(text.as_bytes());
+        }
+        Self(Arc::new(Texts { vocab, empty: None }))
+    }
+}
+
 #[pymethods]
 impl PyPieces {
     fn __len__(&self) -> usize {
@@ -364,6 +375,13 @@ impl PyPieces {
 #[pyclass(frozen, sequence, name = "Merges", module = "jogak._core")]
 pub(crate) struct PyMerges {
     merges: Arc<json::Merges>,
+}
+
+impl PyMerges {
+    /// These pairs of ids, and the ids of what they make.
+    pub(crate) fn new(pairs: Vec<(u32, u32)>, products: Vec<u32>) -> Self {
+        Self { merges: Arc::new(json::Merges { pairs, products }) }
+    }
 }
 
 #[pymethods]
