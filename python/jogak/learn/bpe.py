@@ -142,9 +142,7 @@ class _Named:
     pruned: tuple[str, ...] = ()
 
 
-def _named(
-    job: Job[BPE], result: dict[str, Any], characters: Sequence[tuple[str, int]]
-) -> _Named:
+def _named(job: Job[BPE], result: dict[str, Any], characters: Sequence[tuple[str, int]]) -> _Named:
     """Core ids -> final ids."""
     config, specials = job.config, job.specials
     texts, size = result["pieces"], result["alphabet"]
