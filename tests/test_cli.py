@@ -385,7 +385,7 @@ def test_train_knows_every_option_of_unigram(surface: Surface, tmp_path: Path) -
         "--shrinking-factor 0.5 --num-sub-iterations 3 --max-piece-length 8 --alphabet-size 50 "
         "--required-chars xyz --no-split-by-unicode-script --no-split-by-number --split-digits "
         "--no-split-by-whitespace --allow-whitespace-only-pieces --treat-whitespace-as-suffix "
-        "--no-hard-vocab-limit --byte-fallback "
+        "--no-hard-vocab-limit --byte-fallback --precision single "
         "--user-defined <a> --user-defined <b> --no-unknown --no-fuse-unknown -o"
     )
     result = run(*line.split(), str(tmp_path / "out.json"))
@@ -410,6 +410,7 @@ def test_train_knows_every_option_of_unigram(surface: Surface, tmp_path: Path) -
         unknown=None,
         fuse_unknown=False,
         hard_vocab_limit=False,
+        precision="single",
     )
     assert surface.calls[0][2]["config"] == config
     # Nothing stands as it would without being asked for, but for what excludes another option.

@@ -271,7 +271,7 @@ def test_decoding_takes_many_ids(tok: jogak.Tokenizer, kind: str) -> None:
     for many in ([ids[0]] * 300, tuple([ids[0]] * 300), np.array([ids[0]] * 600, dtype=kind)[::2]):
         assert tok.decode(many) == text
         assert tok.decode_bytes(many) == text.encode()
-    whole = "".join(map(tok.decode, ids[:9])) * 11
+    whole = "".join(tok.decode([id_]) for id_ in ids[:9]) * 11
     assert tok.decode([*map(np.dtype(kind).type, ids[:9])] * 11) == whole
     assert tok.decode_batch([ids[:9] * 11, np.array(ids[:9] * 11, dtype=kind)]) == [whole] * 2
 

@@ -54,7 +54,7 @@ const VALUES: [u8; 256] = {
 fn decode(text: &[u8], out: &mut Vec<u8>) -> Option<()> {
     let bare = text.strip_suffix(b"=").unwrap_or(text);
     let bare = bare.strip_suffix(b"=").unwrap_or(bare);
-    if text.is_empty() || text.len() % 4 != 0 {
+    if text.is_empty() || !text.len().is_multiple_of(4) {
         return None;
     }
     for four in bare.chunks(4) {

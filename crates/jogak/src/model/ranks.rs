@@ -8,7 +8,7 @@
 //! may come in between, all pairs are looked at.
 
 use super::merge::Merger;
-use super::pairs::PairTable;
+use super::pairs::{NO_RANK, PairTable};
 use crate::observe::{Silent, WordObserver};
 use crate::symbols::UNKNOWN;
 use crate::vocab::Vocab;
@@ -37,11 +37,22 @@ pub(super) fn ranked(vocab: &Vocab, bytes: &[u32; 256]) -> Ranked {
     let mut pairs = PairTable::with_capacity(vocab.len());
     let mut merger = Merger::default();
     let mut all: Option<AllPairs> = None;
+    let mut firsts = vec![NO_RANK; 1 << 16];
     for (id, piece) in long_pieces(vocab) {
-        start(&mut merger, piece, bytes);
-        merger.run(&pairs, true, &mut Silent);
-        if let [left, right] = merger.ids[..] {
-            pairs.insert(left, right, id, id);
+        let found = match piece.len() {
+            ..=SHORT => halves(piece, bytes, &firsts, &pairs),
+            _ => {
+                start(&mut merger, piece, bytes);
+                merger.run(&pairs, true, &mut Silent);
+                <[u32; 2]>::try_from(&merger.ids[..]).ok()
+            }
+        };
+        if let Some([left, right]) = found
+            && pairs.insert(left, right, id, id)
+        {
+            if let &[left, right] = piece {
+                firsts[first(left, right)] = id;
+            }
         } else {
             // Only a part that is made later can bring the others together.
             let all = all.get_or_insert_with(|| AllPairs::new(vocab));
@@ -52,6 +63,52 @@ pub(super) fn ranked(vocab: &Vocab, bytes: &[u32; 256]) -> Ranked {
         }
     }
     Ranked { pairs, proper: true }
+}
+
+/// The longest pieces that are looked at without a [`Merger`], in bytes.
+const SHORT: usize = 24;
+
+/// Where the rank of two neighbouring bytes stands.
+fn first(left: u8, right: u8) -> usize {
+    usize::from(left) << 8 | usize::from(right)
+}
+
+/// The two parts that the merges so far leave of a short piece of two bytes or more; None if they leave
+/// more. What [`Merger`] does, without going on when two are left; `firsts` are the ranks of two bytes,
+/// and a rank is the id of what it makes.
+fn halves(piece: &[u8], bytes: &[u32; 256], firsts: &[u32], pairs: &PairTable) -> Option<[u32; 2]> {
+    let mut ids = [0; SHORT];
+    let mut ranks = [NO_RANK; SHORT];
+    for (slot, &byte) in ids.iter_mut().zip(piece) {
+        *slot = bytes[usize::from(byte)];
+    }
+    for (slot, two) in ranks.iter_mut().zip(piece.windows(2)) {
+        *slot = firsts[first(two[0], two[1])];
+    }
+    for len in (2..piece.len()).rev() {
+        let (mut at, mut best) = (0, NO_RANK);
+        for (place, &rank) in ranks[..len].iter().enumerate() {
+            if rank < best {
+                (at, best) = (place, rank);
+            }
+        }
+        if best == NO_RANK {
+            return None;
+        }
+        ids[at] = best;
+        for place in at + 1..len {
+            ids[place] = ids[place + 1];
+            ranks[place] = ranks[place + 1];
+        }
+        // Between the last two nothing is looked for.
+        if len > 2 {
+            ranks[at] = if at + 1 < len { pairs.rank(best, ids[at + 1]) } else { NO_RANK };
+            if at > 0 {
+                ranks[at - 1] = pairs.rank(ids[at - 1], best);
+            }
+        }
+    }
+    Some([ids[0], ids[1]])
 }
 
 /// The pair that makes each piece, found by doing what the rule says.

@@ -1,6 +1,5 @@
 //! The loop body of BPE training: which pair is best, and what changes when it is merged.
 
-use std::cmp::Ordering;
 use std::ops::ControlFlow;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Instant;
@@ -331,13 +330,17 @@ impl<'a> Learner<'a> {
     }
 }
 
+#[inline(always)]
 fn before(ties: Ties, pieces: &Pieces, a: &Entry, b: &Entry) -> bool {
-    match b.count.cmp(&a.count) {
-        Ordering::Less => true,
-        Ordering::Greater => false,
-        Ordering::Equal if ties == Ties::LowestId => a.ids < b.ids,
-        Ordering::Equal => ties.compare(&tied(pieces, a), &tied(pieces, b)).is_lt(),
+    if a.count != b.count {
+        return a.count > b.count;
     }
+    if ties == Ties::LowestId { a.ids < b.ids } else { goes_first(ties, pieces, a, b) }
+}
+
+#[inline(never)]
+fn goes_first(ties: Ties, pieces: &Pieces, a: &Entry, b: &Entry) -> bool {
+    ties.compare(&tied(pieces, a), &tied(pieces, b)).is_lt()
 }
 
 pub(super) fn tied<'a>(pieces: &'a Pieces, entry: &Entry) -> Tied<'a> {

@@ -48,8 +48,10 @@ pub(super) struct Part {
     /// The weight that was replaced; weight and places of the new symbol beside itself.
     pub(super) merged: u64,
     pub(super) itself: (u64, u32),
-    /// The positions that were merged.
+    /// The positions that were merged, and what then stood before and behind: slots are far apart, and
+    /// are read once only.
     places: Vec<u32>,
+    beside: Vec<(u32, u32)>,
 }
 
 impl Part {
@@ -61,6 +63,7 @@ impl Part {
         self.right.grow(symbols);
         (self.merged, self.itself) = (0, (0, 0));
         self.places.clear();
+        self.beside.clear();
     }
 
     /// Adds what another thread found, but for the places.
@@ -103,13 +106,13 @@ impl Part {
                 if Arena::is_symbol(behind) {
                     self.right.add(behind, weight);
                 }
+                self.beside.push((before, behind));
             }
         }
     }
 
     /// The places of every one of `pairs`, which have the new symbol.
     pub(super) fn find(&mut self, field: &Field, pairs: &[(u32, u32)], id: u32) -> Vec<Vec<u32>> {
-        let arena = &field.arena;
         let widths = field.widths.read().unwrap_or_else(PoisonError::into_inner);
         // From here on weights hold the number of a pair in `pairs`, plus one.
         for neighbours in [&mut self.left, &mut self.right] {
@@ -131,21 +134,22 @@ impl Part {
             found.push(Vec::with_capacity(places as usize));
         }
         let width = widths[id as usize];
-        for &place in &self.places {
-            let before = arena.slot(place as usize - 1);
+        // Borders and the like are no neighbours, and have no number.
+        let number = |neighbours: &Neighbours, symbol: u32| {
+            neighbours.weights.get(symbol as usize).and_then(|number| number.checked_sub(1))
+        };
+        let mut next = self.places.iter().skip(1);
+        for (&place, &(before, behind)) in self.places.iter().zip(&self.beside) {
             if before == id {
                 if let Some(number) = itself {
                     found[number].push(place - width);
                 }
-            } else if Arena::is_symbol(before)
-                && let Some(number) = self.left.weights[before as usize].checked_sub(1)
-            {
+            } else if let Some(number) = number(&self.left, before) {
                 found[number as usize].push(place - widths[before as usize]);
             }
-            let behind = arena.slot((place + width) as usize);
-            if behind != id
-                && Arena::is_symbol(behind)
-                && let Some(number) = self.right.weights[behind as usize].checked_sub(1)
+            // What stood behind may itself have been merged a moment later.
+            if next.next() != Some(&(place + width))
+                && let Some(number) = number(&self.right, behind)
             {
                 found[number as usize].push(place);
             }
