@@ -29,6 +29,7 @@ mod viterbi;
 
 pub use lattice::{Lattice, Path};
 pub use near::{Marked, NearTies, Running};
+pub(crate) use viterbi::LARGEST_SINGLE;
 pub use viterbi::{Lane, Viterbi};
 
 use memchr::memmem;
@@ -392,6 +393,12 @@ impl Unigram {
         if start < word.len() {
             each(start, word.len());
         }
+    }
+
+    /// Whether a word always falls apart before a run of `▁`, and each part's ids tell the sum of its
+    /// scores.
+    pub(crate) fn is_cut_at_marks(&self) -> bool {
+        self.cuts != Cuts::Never && self.hf.is_none()
     }
 
     /// All ways to cut a word.

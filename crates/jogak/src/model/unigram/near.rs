@@ -47,6 +47,26 @@ impl Marked {
         Self(exponent << 24 | u32::from(has_unknown) << EXTENT_BITS | extent as u32)
     }
 
+    /// Of no text at all, which holds anywhere.
+    pub const NOTHING: Marked = Marked(0xFF << 24);
+
+    /// Of two stretches of text, one behind the other.
+    pub fn then(self, next: Marked) -> Self {
+        let exponent = (self.0 >> 24).min(next.0 >> 24);
+        let extent = (self.0 & LARGEST_EXTENT) + (next.0 & LARGEST_EXTENT);
+        let unknown = (self.0 | next.0) & HAS_UNKNOWN;
+        if extent > LARGEST_EXTENT {
+            return Self(unknown);
+        }
+        Self(exponent << 24 | unknown | extent)
+    }
+
+    /// Whether the ids hold wherever no sum of 32 bits, up to the end of the part, starts over.
+    pub fn holds_to_the_largest(self) -> bool {
+        const { assert!(LARGEST_SINGLE < (1 << 17) as f32) };
+        self.0 >> 24 >= (BIAS + 17) as u32
+    }
+
     /// Whether the part has unknown characters.
     #[inline]
     pub fn has_unknown(self) -> bool {
