@@ -197,4 +197,5 @@ def test_every_module_that_raises_has_a_case(
                 inside = parts[len(parts) - 1 - parts[::-1].index("jogak") + 1 :]
                 shown.add(("/".join(inside), type(error).__name__))
             error = error.__cause__ or error.__context__
-    assert sorted(raising() - shown) == []
+    missing = sorted(raising() - shown)
+    assert missing == [], missing

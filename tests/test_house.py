@@ -292,7 +292,9 @@ def test_a_rust_room_uses_only_what_it_may(room: str, files: list[Path]) -> None
 
 
 def test_unsafe_code_lives_in_one_room() -> None:
-    allowed = [path for path in RUST.parent.parent.rglob("*.rs") if "unsafe_code" in path.read_text()]
+    allowed = [
+        path for path in RUST.parent.parent.rglob("*.rs") if "unsafe_code" in path.read_text()
+    ]
     assert [path.relative_to(RUST).as_posix() for path in allowed] == ["scan/avx2.rs"]
     assert 'unsafe_code = "deny"' in (ROOT / "Cargo.toml").read_text()
 

@@ -263,10 +263,33 @@ def test_decoding_takes_lists_and_arrays(tok: jogak.Tokenizer) -> None:
     assert tok.decode(np.array([], dtype=np.uint32)) == ""
 
 
+@pytest.mark.parametrize("kind", ["uint8", "uint16", "int32", "int64", "uint64"])
+def test_decoding_takes_many_ids(tok: jogak.Tokenizer, kind: str) -> None:
+    """Long lists are read another way than short ones, and so is every kind of array."""
+    ids = [id_ for id_ in tok.encode("lowest low") if id_ < 256] * 99
+    text = tok.decode(ids[:1]) * 300
+    for many in ([ids[0]] * 300, tuple([ids[0]] * 300), np.array([ids[0]] * 600, dtype=kind)[::2]):
+        assert tok.decode(many) == text
+        assert tok.decode_bytes(many) == text.encode()
+    whole = "".join(map(tok.decode, ids[:9])) * 11
+    assert tok.decode([*map(np.dtype(kind).type, ids[:9])] * 11) == whole
+    assert tok.decode_batch([ids[:9] * 11, np.array(ids[:9] * 11, dtype=kind)]) == [whole] * 2
+
+
 @pytest.mark.parametrize("ids", [[-1], [2**32], [1.5], ["a"], [10**6], 5, None], ids=str)
 def test_decoding_refuses_what_is_no_id(tok: jogak.Tokenizer, ids: Any) -> None:
-    with pytest.raises(jogak.DecodeError):
+    with pytest.raises(jogak.DecodeError) as short:
         tok.decode(ids)
+    if isinstance(ids, list):
+        with pytest.raises(jogak.DecodeError) as long:
+            tok.decode([0] * 500 + ids)
+        if ids != [10**6]:
+            assert str(long.value) == str(short.value)
+            with pytest.raises(jogak.DecodeError):
+                tok.decode_batch([[0], ids])
+    for wrong in (np.array([0, -1]), np.array([0, 2**32]), np.array([0.5]), np.zeros((2, 2), int)):
+        with pytest.raises(jogak.DecodeError):
+            tok.decode(wrong)
 
 
 def test_broken_characters(tok: jogak.Tokenizer) -> None:

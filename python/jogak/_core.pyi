@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from jogak.corpus import Readable
 
 __all__ = [
+    "AddedTokens",
     "Chosen",
     "Counts",
     "Cursor",
@@ -63,9 +64,9 @@ class Ids(Mapping[str, int]):
     def scores(self) -> tuple[float, ...] | None: ...
     def pieces(self, added: list[tuple[str, int]]) -> Pieces | None: ...
     def added(
-        self, section: bytes, size: int
-    ) -> tuple[dict[str, int], dict[str, int], list[tuple[str, list[bool], bool]]] | None: ...
-    def merges(self, section: bytes, prefix: int) -> Merges | None: ...
+        self, data: bytes, section: tuple[int, int], size: int
+    ) -> tuple[dict[str, int], dict[str, int], AddedTokens] | None: ...
+    def merges(self, data: bytes, section: tuple[int, int], prefix: int) -> Merges | None: ...
 
 @final
 class Pieces:
@@ -76,6 +77,13 @@ class Pieces:
     def texts(self) -> tuple[str | None, ...]: ...
 
 @final
+class AddedTokens:
+    def __len__(self) -> int: ...
+    def known(self) -> list[str]: ...
+    def with_rules(self, made: set[str]) -> AddedTokens: ...
+    def tokens(self) -> list[tuple[str, list[bool], bool]]: ...
+
+@final
 class Merges:
     def __len__(self) -> int: ...
     def __getitem__(self, key: int, /) -> tuple[int, int]: ...
@@ -84,7 +92,9 @@ class Merges:
     def products(self) -> set[int]: ...
 
 def read_ranks(data: bytes) -> Ids | None: ...
-def read_sections(data: bytes) -> tuple[bytes, Ids, bytes | None, bytes | None] | None: ...
+def read_sections(
+    data: bytes,
+) -> tuple[bytes, Ids, tuple[int, int] | None, tuple[int, int] | None] | None: ...
 
 @final
 class Counts:
@@ -128,6 +138,7 @@ def train_bpe(
     trace: int = 0,
     candidates: int = 20,
     words: int = 50,
+    around: tuple[list[str], list[str]] | None = None,
 ) -> dict[str, Any]: ...
 def train_unigram(
     counts: Counts,
@@ -208,8 +219,8 @@ class Tokenizer:
         cls,
         model: dict[str, Any],
         pretokenizer: list[dict[str, Any]],
-        added_tokens: list[tuple[str, int, tuple[bool, bool, bool, bool, bool, bool]]],
-        outside: list[int],
+        added_tokens: AddedTokens | list[tuple[str, int, tuple[bool, ...], bool]],
+        special_tokens: dict[str, int],
         normalizer: list[dict[str, Any]],
         decoder: list[dict[str, Any]] | None = None,
     ) -> Tokenizer: ...

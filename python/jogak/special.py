@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 from jogak.errors import ConfigError
-from jogak.spec import PieceTable, Spec, SpecialPolicy
+from jogak.spec import AddedTable, PieceTable, Spec, SpecialPolicy
 
 __all__ = ["Allowed", "Disallowed", "Text", "Trusted", "chosen", "parts", "plain_tokens", "policy"]
 
@@ -145,15 +145,14 @@ def chosen(
     return taken & everything, frozenset(disallowed)
 
 
-def plain_tokens(
-    spec: Spec,
-) -> tuple[list[tuple[str, int, tuple[bool, bool, bool, bool, bool, bool]]], list[int]]:
-    """The tokens that are found in texts, as the core takes them, and the ids of those that the model
-    does not know.
-    """
-    added, special = spec.added_tokens, spec.special_tokens
-    ids: Mapping[str, int] = {}
+def plain_tokens(spec: Spec) -> tuple[Any, dict[str, int]]:
+    """The tokens that are found in texts by rules, and the special ones, as the core takes them."""
+    special = dict(spec.special_tokens)
+    added = spec.at_hand("added_tokens")
+    if isinstance(added, AddedTable):
+        return added, special
     table = spec.model.table
+    ids: Mapping[str, int] = {}
     if isinstance(table, PieceTable):
         # Each text has an id: specs are checked when they are made.
         ids = {token.text: table.find(token.text) or 0 for token in added}
@@ -163,21 +162,9 @@ def plain_tokens(
         (
             token.text,
             ids[token.text],
-            (
-                token.text in special,
-                token.single_word,
-                token.lstrip,
-                token.rstrip,
-                token.normalized,
-                token.ascii_spaces,
-            ),
+            (token.single_word, token.lstrip, token.rstrip, token.normalized, token.ascii_spaces),
+            token.in_model,
         )
         for token in added
     ]
-    unknown = [ids[token.text] for token in added if not token.in_model]
-    # The others without an object for each: there may be 400,000 of them.
-    with_rules = {token.text for token in added}
-    others = [(text, id_) for text, id_ in special.items() if text and text not in with_rules]
-    rules = (True, False, False, False, False, False)
-    plain += [(text, id_, rules) for text, id_ in others]
-    return plain, unknown + [id_ for _, id_ in others]
+    return plain, special

@@ -15,6 +15,7 @@ from error_cases.running import unigram
 from error_cases.vocabularies import RANKS
 from jogak import formats
 from jogak.formats import files
+from jogak.formats.family import Probe
 from jogak.spec import DecodeFuse, DecoderStage, DecodeSentencePiece
 
 __all__ = ["CASES"]
@@ -89,7 +90,10 @@ def with_decoder(name: str, stage: DecoderStage) -> Call:
     """Saves a tokenizer that has a decoder of its own; the name tells the format."""
 
     def call(_: Path) -> object:
-        spec = dataclasses.replace(unigram("metaspace").spec, decoder=(stage,))
+        # Words uncut, as a .model has them.
+        base = unigram("metaspace").spec
+        whole = dataclasses.replace(base.pretokenizer[0], split=False)  # type: ignore[call-arg]
+        spec = dataclasses.replace(base, pretokenizer=(whole,), decoder=(stage,))
         format = "sentencepiece" if name.endswith(".model") else "tokenizer-json"
         return jogak.Tokenizer(spec).save(name, format=format)
 
@@ -112,8 +116,11 @@ CASES = [
       ("do not say how the border of words is marked", "say it: marker=")),
     C("a rank file without words", jogak.ConfigError, load_ranks,
       ("does not say how text is cut into words", 'pretokenizer="cl100k"')),
-    C("a native file", jogak.ConfigError, lone_surrogate,
-      ("cannot be saved", "spec.model.pieces[0]", "without lone surrogates")),
+    C("a probe that is no text", jogak.ConfigError,
+      lambda _: formats.write("a.json", tok().spec, None, [Probe("\ud800", (0,))]),
+      ("cannot be saved", "without lone surrogates")),
+    C("half a character in a piece", jogak.ConfigError, lone_surrogate,
+      ("the piece of id 0 is ", "has a lone surrogate", "expected Unicode text")),
     C("no format", jogak.FormatError, load_file("a.bin", b"\0\1"),
       ("a.bin: a file of no format that is known", "format=..."), {"file": "a.bin", "place": None}),
     C("no JSON file", jogak.FormatError, load_file("a.json", b"{", format="jogak"),
@@ -178,7 +185,8 @@ CASES = [
     C("a model of words with spaces", jogak.UnsupportedFeature,
       load_file("a.model", b"\x0a\x05\x0a\x01a\x18\x02\x12\x02\x18\x03\x1a\x02\x28\x00",
                 format="sentencepiece"),
-      ("a.model: a SentencePiece model of type 'word' with escape_whitespaces=false",)),
+      ("a.model: the model has remove_extra_whitespaces=true and escape_whitespaces=false",
+       "Set escape_whitespaces to true")),
     C("a field that is not known", jogak.UnsupportedFeature,
       load_file("a.model", b"\x0a\x05\x0a\x01a\x18\x02\x7a\x00", format="sentencepiece"),
       ("a.model: the model has fields of the model that are not known", "open it with read_model")),

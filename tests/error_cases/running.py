@@ -96,6 +96,8 @@ def no_unknown() -> jogak.Tokenizer:
 STUCK = r"(?:a|a)*(?!x)b|a"
 
 CASES = [
+    C("texts for files", jogak.ConfigError, lambda _: tok().encode_files(["no file", "text"]),
+      ("encode_files reads files", "go to encode_batch")),
     # --- options: what was found, what is accepted
     C("a choice", jogak.ConfigError, lambda _: jogak.BPE(ties="coin"),
       ("ties is 'coin'", "expected one of", "'first-seen'")),

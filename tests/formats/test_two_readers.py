@@ -335,6 +335,30 @@ def test_nobody_can_tell_what_a_model_holds() -> None:
     assert type(merges.merges) is tuple
 
 
+def test_nobody_can_tell_what_a_spec_holds() -> None:
+    file = bpe()
+    file["added_tokens"] += [token(9, "two words"), token(9, "lo", lstrip=True, special=True)]
+    file["added_tokens"] += [token(9, "<t>", special=True, normalized=False, single_word=True)]
+    spec, untouched = (hf_json.loads(json.dumps(file).encode()) for _ in range(2))
+    assert "added_tokens" not in vars(spec)
+    assert type(spec.added_tokens) is tuple
+    assert [one.text for one in spec.added_tokens] == ["<unk>", "lo", "<s>", "two words", "<t>"]
+    assert spec.added_tokens[1] == jogak.AddedToken(
+        "lo", lstrip=True, normalized=True, in_model=True
+    )
+    made = dataclasses.replace(spec, special_policy="text")
+    assert (made == spec, repr(spec), hash(spec.added_tokens)) == (
+        *(False, repr(untouched), hash(untouched.added_tokens)),
+    )
+    for one in (untouched, hf_json.loads(json.dumps(file).encode())):
+        assert pickle.loads(pickle.dumps(one)) == one == copy.deepcopy(one) == spec
+    text = "<unk> lo<s>two words <t>low x<t> <t>"
+    told = jogak.Tokenizer(dataclasses.replace(spec))
+    assert jogak.Tokenizer(untouched).encode(text) == told.encode(text)
+    plain = Spec(model=spec.model, pretokenizer=())
+    assert plain.added_tokens == ()
+
+
 def test_specs_are_checked_with_tables_too() -> None:
     spec = loaded(bpe)
     with pytest.raises(jogak.ConfigError, match="the two must agree"):

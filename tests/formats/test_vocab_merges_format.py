@@ -251,7 +251,6 @@ def spec_of(pieces: tuple[str, ...], merges: Any) -> Spec:
         (spec_of(("a", " ", "a "), ((0, 1),)), r"merge 0 joins 'a' and ' '; a line of merges.txt"),
         (spec_of(("a", "\n", "a\n"), ((0, 1),)), r"merge 0 joins 'a' and '\\n'"),
         (spec_of(("a", "b", "ab"), ((0, 1), (0, 1))), "the same merge stands twice"),
-        (spec_of(("a", "\ud800"), ()), "a lone surrogate, which UTF-8 cannot say"),
         (spec_of(("a",), None), r"merges by the rank of the ids and has no list of merges"),
     ],
 )

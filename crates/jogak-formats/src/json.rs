@@ -156,7 +156,9 @@ pub struct Merges {
 /// ```
 pub fn merges(text: &str, vocab: &Vocab, prefix: usize) -> Option<Merges> {
     let mut cursor = Cursor::new(text);
-    let mut merges = Merges::default();
+    let about = text.len() / 16;
+    let mut merges =
+        Merges { pairs: Vec::with_capacity(about), products: Vec::with_capacity(about) };
     let mut made = vec![false; vocab.len()];
     let mut again = false;
     let mut product = Vec::new();

@@ -33,6 +33,7 @@ pub(crate) fn to_py(error: jogak::Error) -> PyErr {
         E::TooLarge { .. } => "TrainingError",
         E::UnknownId { .. } => "DecodeError",
         E::SpecialInText { .. } => "SpecialTokenError",
+        E::EmptyToken { .. } => "UnsupportedFeature",
         E::Charsmap { place, .. } => {
             return raise("FormatError", error.to_string(), &[("place", Some(place.clone()))]);
         }
@@ -70,6 +71,7 @@ pub(crate) fn advised(error: &jogak::Error, message: &str) -> String {
              smaller stride, or less padding"
         }
         E::NoCut { .. } => "let parts have more tokens",
+        E::EmptyToken { .. } => "give it normalized=False, or take it out of the file",
         E::SpecialInText { .. } => {
             "pass special=\"parse\" to make it the special token, special=\"text\" to read it as \
              ordinary text, or take it out of the text"

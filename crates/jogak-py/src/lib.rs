@@ -35,7 +35,7 @@ mod _core {
         PyNormalizer, charsmap_rules, compile_charsmap, named_charsmap, parse_rule_tsv, pretokenize,
     };
     #[pymodule_export]
-    use crate::pieces::{PyIds, PyMerges, PyPieces, read_ranks, read_sections};
+    use crate::pieces::{PyAddedTokens, PyIds, PyMerges, PyPieces, read_ranks, read_sections};
     #[pymodule_export]
     use crate::texts::PyChosen;
     #[pymodule_export]

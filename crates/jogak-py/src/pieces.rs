@@ -3,14 +3,16 @@
 //! The long parts of files become these (`jogak_formats` reads them), specs hold them, and tokenizers are
 //! compiled from them. Texts are made of them only when somebody asks.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
+use jogak::added::AddedToken;
 use jogak::vocab::Vocab;
 use jogak_formats::{json, ranks};
 use pyo3::exceptions::{PyIndexError, PyKeyError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The text of every id.
 pub(crate) struct Texts {
@@ -174,30 +176,32 @@ impl PyIds {
     }
 
     /// The added tokens of a section that [`read_sections`] found: text -> id of all of them, and of the
-    /// special ones; then those that may have rules, by their ids: text, flags, whether the text is the
-    /// model's. `size` is the first id for texts that are not. None for a section that is left to others.
+    /// special ones; and the rules of looking. `size` is the first id for texts that are not the model's.
+    /// None for a section that is left to others.
     fn added<'py>(
         &self,
-        section: &Bound<'py, PyBytes>,
+        data: &Bound<'py, PyBytes>,
+        section: (usize, usize),
         size: u32,
     ) -> PyResult<Option<AddedOf<'py>>> {
-        let py = section.py();
-        let text = std::str::from_utf8(section.as_bytes()).ok();
-        let Some(entries) = text.and_then(json::added) else { return Ok(None) };
-        let mut places: FxHashMap<&str, usize> = FxHashMap::default();
-        // Id, text, special, flags, whether it is the model's.
-        let mut tokens: Vec<(u32, &str, bool, [bool; 4], bool)> = Vec::with_capacity(entries.len());
+        let py = data.py();
+        let Some(entries) = section_of(data, section).and_then(json::added) else {
+            return Ok(None);
+        };
+        let mut places: FxHashMap<String, usize> = FxHashMap::default();
+        let mut tokens: Vec<Token> = Vec::with_capacity(entries.len());
         let mut following = size;
-        for entry in entries.iter().filter(|entry| !entry.text.is_empty()) {
-            let text = entry.text.as_str();
-            let place = *places.entry(text).or_insert(tokens.len());
-            if let Some(token) = tokens.get_mut(place) {
-                // Once special, always special: the library never forgets it.
-                token.2 |= entry.special;
-                token.3 = entry.flags;
+        for json::Entry { text, special, flags } in entries {
+            if text.is_empty() {
                 continue;
             }
-            let known = self.texts.id(text);
+            if let Some(&place) = places.get(&text) {
+                // Once special, always special: the library never forgets it.
+                tokens[place].special |= special;
+                tokens[place].flags = flags;
+                continue;
+            }
+            let known = self.texts.id(&text);
             let id = known.unwrap_or(following);
             if known.is_none() {
                 if self.texts.get(id).is_some() {
@@ -205,44 +209,139 @@ impl PyIds {
                 }
                 following += 1;
             }
-            tokens.push((id, text, entry.special, entry.flags, known.is_some()));
+            places.insert(text.clone(), tokens.len());
+            tokens.push(Token { text, id, special, flags, known: known.is_some() });
         }
         let (ids, special) = (PyDict::new(py), PyDict::new(py));
-        for &(id, text, is_special, ..) in &tokens {
-            let text = PyString::new(py, text);
-            ids.set_item(&text, id)?;
-            if is_special {
-                special.set_item(&text, id)?;
+        for token in &tokens {
+            let text = PyString::new(py, &token.text);
+            ids.set_item(&text, token.id)?;
+            if token.special {
+                special.set_item(&text, token.id)?;
             }
         }
-        tokens.sort_unstable_by_key(|token| token.0);
-        let rules = tokens
-            .iter()
-            .filter(|(_, _, special, flags, known)| !special || *known || flags.contains(&true));
-        let rules: Vec<_> =
-            rules.map(|&(_, text, _, flags, known)| (text.to_owned(), flags, known)).collect();
-        Ok(Some((ids, special, rules)))
+        tokens.sort_unstable_by_key(|token| token.id);
+        Ok(Some((ids, special, PyAddedTokens(tokens))))
     }
 
     /// The merges of a section that [`read_sections`] found; None for one that is left to others.
     fn merges(
         &self,
         py: Python<'_>,
-        section: &Bound<'_, PyBytes>,
+        data: &Bound<'_, PyBytes>,
+        section: (usize, usize),
         prefix: usize,
     ) -> Option<PyMerges> {
-        let text = std::str::from_utf8(section.as_bytes()).ok()?;
+        let text = section_of(data, section)?;
         let merges = py.detach(|| json::merges(text, &self.texts.vocab, prefix))?;
         Some(PyMerges { merges: Arc::new(merges) })
     }
 }
 
 /// What [`PyIds::added`] gives.
-type AddedOf<'py> = (Bound<'py, PyDict>, Bound<'py, PyDict>, Vec<(String, [bool; 4], bool)>);
+type AddedOf<'py> = (Bound<'py, PyDict>, Bound<'py, PyDict>, PyAddedTokens);
+
+/// An added token.
+#[derive(Clone)]
+struct Token {
+    text: String,
+    id: u32,
+    special: bool,
+    /// `single_word`, `lstrip`, `rstrip`, `normalized`.
+    flags: [bool; 4],
+    /// The model knows the text.
+    known: bool,
+}
+
+/// Added tokens by their ids, each text once.
+#[pyclass(frozen, sequence, name = "AddedTokens", module = "jogak._core")]
+pub(crate) struct PyAddedTokens(Vec<Token>);
+
+#[pymethods]
+impl PyAddedTokens {
+    fn __len__(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The texts that the model knows.
+    fn known(&self) -> Vec<&str> {
+        self.0.iter().filter(|token| token.known).map(|token| token.text.as_str()).collect()
+    }
+
+    /// Those that have rules of their own or are not special, of the known texts only `made` being the
+    /// model's too.
+    fn with_rules(&self, made: HashSet<String>) -> Self {
+        let known = self.0.iter().map(|token| Token {
+            known: token.known && made.contains(&token.text),
+            ..token.clone()
+        });
+        Self(
+            known
+                .filter(|token| !token.special || token.known || token.flags.contains(&true))
+                .collect(),
+        )
+    }
+
+    /// All of them: text, flags, whether the model knows the text.
+    fn tokens(&self) -> Vec<(&str, [bool; 4], bool)> {
+        self.0.iter().map(|token| (token.text.as_str(), token.flags, token.known)).collect()
+    }
+}
+
+/// A token as Python gives it: text, id, the flags `single_word`, `lstrip`, `rstrip`, normalized and
+/// `ascii_spaces`, and whether the model knows it.
+type PlainToken = (String, u32, [bool; 5], bool);
+
+/// The tokens that are found in texts, and the ids of those that the model does not know: tokens with
+/// rules (a list, or [`PyAddedTokens`]), and special tokens, of which others have no rules.
+pub(crate) fn tokens_of(
+    rules: &Bound<'_, PyAny>,
+    special: &Bound<'_, PyDict>,
+) -> PyResult<(Vec<AddedToken>, Vec<u32>)> {
+    let token = |text: String, id: u32, special: bool, flags: [bool; 5]| {
+        let [single_word, lstrip, rstrip, normalized, ascii_spaces] = flags;
+        AddedToken { text, id, special, single_word, lstrip, rstrip, normalized, ascii_spaces }
+    };
+    let (mut tokens, mut outside) = (Vec::new(), Vec::new());
+    if let Ok(held) = rules.cast::<PyAddedTokens>() {
+        for Token { text, id, flags: [one, two, three, four], known, .. } in &held.get().0 {
+            let is_special = special.contains(text)?;
+            let flags = [*one, *two, *three, *four, false];
+            tokens.push(token(text.clone(), *id, is_special, flags));
+            outside.extend((!known).then_some(*id));
+        }
+    } else {
+        for (text, id, flags, known) in rules.extract::<Vec<PlainToken>>()? {
+            let is_special = special.contains(&text)?;
+            tokens.push(token(text, id, is_special, flags));
+            outside.extend((!known).then_some(id));
+        }
+    }
+    let with_rules: FxHashSet<String> = tokens.iter().map(|token| token.text.clone()).collect();
+    for (text, id) in special.iter() {
+        let (text, id): (String, u32) = (text.extract()?, id.extract()?);
+        if !text.is_empty() && !with_rules.contains(&text) {
+            tokens.push(token(text, id, true, [false; 5]));
+            outside.push(id);
+        }
+    }
+    Ok((tokens, outside))
+}
 
 /// The text of every id, None where an id stands for nothing. Every text stands once.
 #[pyclass(frozen, sequence, name = "Pieces", module = "jogak._core")]
 pub(crate) struct PyPieces(Arc<Texts>);
+
+impl PyPieces {
+    /// These texts; no two are the same, and none is empty.
+    pub(crate) fn new<'a>(texts: impl Iterator<Item = &'a str>) -> Self {
+        let mut vocab = Vocab::default();
+        for text in texts {
+            vocab.push(text.as_bytes());
+        }
+        Self(Arc::new(Texts { vocab, empty: None }))
+    }
+}
 
 #[pymethods]
 impl PyPieces {
@@ -278,6 +377,13 @@ pub(crate) struct PyMerges {
     merges: Arc<json::Merges>,
 }
 
+impl PyMerges {
+    /// These pairs of ids, and the ids of what they make.
+    pub(crate) fn new(pairs: Vec<(u32, u32)>, products: Vec<u32>) -> Self {
+        Self { merges: Arc::new(json::Merges { pairs, products }) }
+    }
+}
+
 #[pymethods]
 impl PyMerges {
     fn __len__(&self) -> usize {
@@ -303,7 +409,7 @@ impl PyMerges {
     }
 
     /// The ids of what they make.
-    fn products(&self) -> std::collections::HashSet<u32> {
+    fn products(&self) -> HashSet<u32> {
         self.merges.products.iter().copied().collect()
     }
 }
@@ -324,12 +430,18 @@ pub(crate) fn read_ranks(py: Python<'_>, data: &Bound<'_, PyBytes>) -> Option<Py
     py.detach(|| ranks::read(data)).map(|vocab| PyIds::new(vocab, None))
 }
 
-/// The long sections of a `tokenizer.json`; see [`read_sections`].
-type Sections<'py> =
-    (Bound<'py, PyBytes>, PyIds, Option<Bound<'py, PyBytes>>, Option<Bound<'py, PyBytes>>);
+/// A section of a file.
+fn section_of<'a>(data: &'a Bound<'_, PyBytes>, (start, end): (usize, usize)) -> Option<&'a str> {
+    std::str::from_utf8(data.as_bytes().get(start..end)?).ok()
+}
 
-/// The long sections of a `tokenizer.json`: the file with null in their places, the vocabulary, and the
-/// merges and the added tokens as they stand there. None for a file that is left to others.
+/// Where a section starts and ends.
+type Section = Option<(usize, usize)>;
+/// The long sections of a `tokenizer.json`; see [`read_sections`].
+type Sections<'py> = (Bound<'py, PyBytes>, PyIds, Section, Section);
+
+/// The long sections of a `tokenizer.json`: the file with null in their places, the vocabulary, and where
+/// the merges and the added tokens stand. None for a file that is left to others.
 #[pyfunction]
 pub(crate) fn read_sections<'py>(
     py: Python<'py>,
@@ -358,8 +470,7 @@ pub(crate) fn read_sections<'py>(
             from = range.end;
         }
         rest.extend_from_slice(&data[from..]);
-        Some((rest, ids, lists.map(|found| found.map(|found| &data[found]))))
+        Some((rest, ids, lists.map(|found| found.map(|found| (found.start, found.end)))))
     })?;
-    let bytes = |found: Option<&[u8]>| found.map(|found| PyBytes::new(py, found));
-    Some((PyBytes::new(py, &rest), ids, bytes(merges), bytes(added)))
+    Some((PyBytes::new(py, &rest), ids, merges, added))
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use jogak::added::{AddedToken, Chosen, Input, SpecialPolicy};
+use jogak::added::{Chosen, Input, SpecialPolicy};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::PyString;
@@ -12,16 +12,6 @@ use crate::errors::raise;
 /// Some special tokens are parsed, some are refused, the others are text: compiled.
 #[pyclass(frozen, name = "Chosen", module = "jogak._core")]
 pub(crate) struct PyChosen(pub(crate) Arc<Chosen>);
-
-/// Added tokens as Python gives them: text, id, and the flags special, `single_word`, `lstrip`, `rstrip`,
-/// normalized, `ascii_spaces`.
-pub(crate) type PlainToken = (String, u32, [bool; 6]);
-
-/// A token of plain data.
-pub(crate) fn added_token((text, id, flags): PlainToken) -> AddedToken {
-    let [special, single_word, lstrip, rstrip, normalized, ascii_spaces] = flags;
-    AddedToken { text, id, special, single_word, lstrip, rstrip, normalized, ascii_spaces }
-}
 
 /// `"text"`, `"parse"`, `"error"` or a choice.
 pub(crate) fn policy(special: &Bound<'_, PyAny>) -> PyResult<SpecialPolicy> {

@@ -19,9 +19,9 @@ use crate::decoders::{PyStream, batch_of, ids_of, parse_rules};
 use crate::errors::to_py;
 use crate::models::{Compiled, Options, compile, strategy};
 use crate::normalizers::parse_normalizer;
-use crate::pieces::Texts;
+use crate::pieces::{Texts, tokens_of};
 use crate::schemes::parse_pretokenizer;
-use crate::texts::{PlainToken, PyChosen, Text, added_token, held, no_utf8, policy};
+use crate::texts::{PyChosen, Text, held, no_utf8, policy};
 
 /// A tokenizer, compiled from the plain data of a Spec.
 #[pyclass(frozen, name = "Tokenizer", module = "jogak._core")]
@@ -36,19 +36,19 @@ pub(crate) struct PyTokenizer {
 #[pymethods]
 impl PyTokenizer {
     /// `model` is a model's `to_core()`; `pretokenizer`, `normalizer` and `decoder` are lists of dicts;
-    /// `added_tokens` are those that are found in texts, the special ones among them; `outside` are the
-    /// ids of pieces that the model does not know.
+    /// `added_tokens` are those that are found in texts by rules, `special_tokens` text and id of the
+    /// special ones.
     #[new]
-    #[pyo3(signature = (model, pretokenizer, added_tokens, outside, normalizer, decoder=None))]
+    #[pyo3(signature = (model, pretokenizer, added_tokens, special_tokens, normalizer, decoder=None))]
     fn new(
         model: &Bound<'_, PyDict>,
         pretokenizer: &Bound<'_, PyAny>,
-        added_tokens: Vec<PlainToken>,
-        outside: Vec<u32>,
+        added_tokens: &Bound<'_, PyAny>,
+        special_tokens: &Bound<'_, PyDict>,
         normalizer: &Bound<'_, PyAny>,
         decoder: Option<Vec<Bound<'_, PyDict>>>,
     ) -> PyResult<Self> {
-        let added_tokens: Vec<_> = added_tokens.into_iter().map(added_token).collect();
+        let (added_tokens, outside) = tokens_of(added_tokens, special_tokens)?;
         let special: Vec<u32> =
             added_tokens.iter().filter(|token| token.special).map(|token| token.id).collect();
         let prepare =

@@ -153,11 +153,16 @@ impl Added {
     /// A finder of `tokens`. Of those whose texts are equal, once normalized, the first is found.
     ///
     /// # Errors
-    /// [`Error::TooLarge`] if the texts are too many; as [`Normalizer::text`].
+    /// [`Error::TooLarge`] if the texts are too many; [`Error::EmptyToken`]; as [`Normalizer::text`].
     pub fn new(tokens: Vec<AddedToken>, normalizer: &Normalizer) -> Result<Self> {
         let mut buffers = Buffers::default();
         let normalized = |token: &AddedToken| -> Result<String> {
-            Ok(normalizer.text(&token.text, Place::WHOLE, &mut buffers)?.to_owned())
+            let text = normalizer.text(&token.text, Place::WHOLE, &mut buffers)?;
+            if text.is_empty() && !token.text.is_empty() {
+                // Hugging Face's library would find it between any two bytes.
+                return Err(Error::EmptyToken { text: token.text.clone() });
+            }
+            Ok(text.to_owned())
         };
         let word = if tokens.iter().any(|token| token.single_word) {
             Some(Regex::new(r"\w").map_err(|error| Error::Pattern {

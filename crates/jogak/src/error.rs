@@ -41,6 +41,11 @@ pub enum Error {
         /// What is accepted.
         expected: String,
     },
+    /// An added token that is looked for in normalized text, but of which the normalizer leaves nothing.
+    EmptyToken {
+        /// Its text.
+        text: String,
+    },
     /// A charsmap, or a text of normalization rules, that is none.
     Charsmap {
         /// Where in it.
@@ -125,6 +130,11 @@ impl fmt::Display for Error {
             Error::Config { option, found, expected } => {
                 write!(f, "{option} is {found}; expected {expected}")
             }
+            Error::EmptyToken { text } => write!(
+                f,
+                "the added token {text:?} is looked for in normalized text, and the normalizer leaves \
+                 nothing of it"
+            ),
             Error::Charsmap { place, reason } => {
                 write!(f, "the normalization rules are broken at {place}: {reason}")
             }

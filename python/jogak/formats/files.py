@@ -33,6 +33,11 @@ def read_bytes(path: PathLike, limit: int = LARGEST) -> bytes:
     parts: list[bytes] = []
     size = 0
     with open(path, "rb") as file:
+        # At once, where that is known to fit.
+        status = os.fstat(file.fileno())
+        if stat.S_ISREG(status.st_mode) and status.st_size <= limit:
+            parts.append(file.read(status.st_size))
+            size = len(parts[0])
         while part := file.read(_CHUNK):
             size += len(part)
             if size > limit:
@@ -44,7 +49,7 @@ def read_bytes(path: PathLike, limit: int = LARGEST) -> bytes:
                     f"byte {limit}",
                 )
             parts.append(part)
-    return b"".join(parts)
+    return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
 def write_atomically(path: PathLike, data: bytes) -> None:

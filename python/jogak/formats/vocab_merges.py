@@ -317,17 +317,8 @@ def write(
         f"{_json_text(text)}: {id_}" for id_, text in enumerate(model.pieces) if text is not None
     )
     vocabulary = "{" + ",\n".join(entries) + "}\n"
-    try:
-        files = [
-            (vocab_path, vocabulary.encode("utf-8")),
-            (merges_path, ("\n".join(lines) + "\n").encode("utf-8")),
-        ]
-    except UnicodeEncodeError:
-        raise UnsupportedFeature(
-            f"{os.fspath(vocab_path)}: a piece has a lone surrogate, which UTF-8 cannot say"
-        ) from None
-    for path, data in files:
-        write_atomically(path, data)
+    write_atomically(vocab_path, vocabulary.encode("utf-8"))
+    write_atomically(merges_path, ("\n".join(lines) + "\n").encode("utf-8"))
 
 
 def _json_text(text: str) -> str:

@@ -228,12 +228,7 @@ def write(
                 f"{name}: piece {id_} is {piece!r}; a line of vocab.txt can only say pieces without "
                 "line ends"
             )
-    try:
-        data = "".join(f"{piece or ''}\n" for piece in model.pieces).encode("utf-8")
-    except UnicodeEncodeError:
-        raise UnsupportedFeature(
-            f"{name}: a piece has a lone surrogate, which UTF-8 cannot say"
-        ) from None
+    data = "".join(f"{piece or ''}\n" for piece in model.pieces).encode("utf-8")
     write_atomically(path, data)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from jogak import _core
@@ -11,10 +12,14 @@ from jogak.errors import ConfigError, TrainingInterrupted
 from jogak.learn.job import Job, byte_pieces
 from jogak.resize import assign_ids
 from jogak.spec import BPE, BPEModel, Marker, Metaspace, ScoredBPEModel, Spec
+from jogak.spec.held import MergeTable, PieceTable
 from jogak.tokenizer import Tokenizer
 from jogak.training import TrainingLog
 
 __all__ = ["keeps_order", "learn", "usual_pretokenizer"]
+
+PieceTable.register(_core.Pieces)
+MergeTable.register(_core.Merges)
 
 #: The pre-tokenizer that goes with a marker unless another is named.
 _USUAL = {"byte-level": "o200k", "prefix": "metaspace"}
@@ -103,7 +108,18 @@ def _learn(job: Job[BPE]) -> dict[str, Any]:
         consume=job.consume,
         progress=job.progress("merging"),
         trace=job.trace,
+        around=_around(job),
     )
+
+
+def _around(job: Job[BPE]) -> tuple[list[str], list[str]] | None:
+    """The texts before and behind all that is learned. None where it gets ids of another order."""
+    config, specials = job.config, job.specials
+    pruned = config.prune_dead and config.strategy != "merges"
+    if config.by_scores or pruned or [*specials.values()] != [*range(len(specials))]:
+        return None
+    uncounted = _uncounted_unknown(config, specials)
+    return [*specials, *_byte_pieces(config)], [] if uncounted is None else [uncounted]
 
 
 def _most_frequent_last(result: dict[str, Any], characters: Sequence[tuple[str, int]]) -> list[int]:
@@ -114,39 +130,71 @@ def _most_frequent_last(result: dict[str, Any], characters: Sequence[tuple[str, 
     return [*range(alphabet, len(texts)), *order]
 
 
-def _tokenizer(
-    job: Job[BPE], result: dict[str, Any], characters: Sequence[tuple[str, int]]
-) -> Tokenizer:
-    """Core ids -> final ids, and all that is known into a Spec and a log."""
+@dataclass(frozen=True)
+class _Named:
+    """What was learned, in final ids."""
+
+    pieces: Any
+    merges: Any
+    alphabet: Sequence[str]
+    passed_over: tuple[tuple[str, str], ...]
+    scores: tuple[float, ...] = ()
+    pruned: tuple[str, ...] = ()
+
+
+def _named(job: Job[BPE], result: dict[str, Any], characters: Sequence[tuple[str, int]]) -> _Named:
+    """Core ids -> final ids."""
     config, specials = job.config, job.specials
-    assert isinstance(config.marker, Marker)
-    texts: list[str] = result["pieces"]
+    texts, size = result["pieces"], result["alphabet"]
+    around = _around(job)
+    if around is not None:
+        first = len(around[0])
+        alphabet = [texts[first + i] for i in range(size)]
+        passed = tuple((texts[first + a], texts[first + b]) for a, b in result["passed_over"])
+        return _Named(texts, result["merges"], alphabet, passed)
     kept = list(range(len(texts)))
     if config.prune_dead and config.strategy != "merges":
-        alphabet = result["alphabet"]
-        kept = [i for i in kept if i < alphabet or not result["dead"][i]]
+        kept = [i for i in kept if i < size or not result["dead"][i]]
     if config.by_scores:
         kept = _most_frequent_last(result, characters)
     byte_pieces = _byte_pieces(config)
+    ordinary = byte_pieces + [texts[i] for i in kept]
+    ids, pieces = assign_ids(ordinary, specials, _uncounted_unknown(config, specials))
+    final = dict(zip(kept, ids[len(byte_pieces) :], strict=True))
+    scores = [0.0] * len(pieces)
+    for score, i in enumerate(kept):
+        scores[final[i]] = -float(score)
+    return _Named(
+        pieces,
+        merges=tuple(
+            (final[left], final[right])
+            for product, (left, right) in enumerate(result["merges"], size)
+            if left in final and right in final and product in final
+        ),
+        alphabet=texts[:size],
+        passed_over=tuple((texts[a], texts[b]) for a, b in result["passed_over"]),
+        scores=tuple(scores),
+        pruned=tuple(text for i, text in enumerate(texts) if i not in final),
+    )
+
+
+def _tokenizer(
+    job: Job[BPE], result: dict[str, Any], characters: Sequence[tuple[str, int]]
+) -> Tokenizer:
+    """All that is known, into a Spec and a log."""
+    config, specials = job.config, job.specials
+    assert isinstance(config.marker, Marker)
+    named = _named(job, result, characters)
     for text in specials:
-        if text in texts[: result["alphabet"]]:
+        if text in named.alphabet:
             raise ConfigError(
                 f"special token {text!r} is a symbol of the corpus's alphabet, so text would become "
                 "it; choose a text of more than one character"
             )
-    ordinary = byte_pieces + [texts[i] for i in kept]
     uncounted = _uncounted_unknown(config, specials)
-    ids, pieces = assign_ids(ordinary, specials, uncounted)
-    final = dict(zip(kept, ids[len(byte_pieces) :], strict=True))
-    first_product: int = result["alphabet"]
-    merges = tuple(
-        (final[left], final[right])
-        for product, (left, right) in enumerate(result["merges"], first_product)
-        if left in final and right in final and product in final
-    )
     unknown = config.unknown if config.unknown in specials else uncounted
     shared: dict[str, Any] = {
-        "pieces": pieces,
+        "pieces": named.pieces,
         "marker": config.marker,
         "mark_words": not job.marked,
         "byte_fallback": config.byte_fallback,
@@ -155,13 +203,10 @@ def _tokenizer(
     }
     model: BPEModel
     if config.by_scores:
-        scores = [0.0] * len(pieces)
-        for score, i in enumerate(kept):
-            scores[final[i]] = -float(score)
-        model = ScoredBPEModel(**shared, merges=None, scores=tuple(scores))
+        model = ScoredBPEModel(**shared, merges=None, scores=named.scores)
     else:
         model = BPEModel(
-            **shared, merges=merges, alphabet=config.alphabet, strategy=config.strategy
+            **shared, merges=named.merges, alphabet=config.alphabet, strategy=config.strategy
         )
     spec = Spec(
         model=model,
@@ -172,20 +217,20 @@ def _tokenizer(
     log = TrainingLog(
         config=config,
         stop=result["stop"],
-        counts=tuple(result["counts"]),
-        occurrences=tuple(result["occurrences"]),
-        live_changes=tuple(result["live_changes"]),
+        counts=result["counts"],
+        occurrences=result["occurrences"],
+        live_changes=result["live_changes"],
         initial_live=result["initial_live"],
         initial_length=result["initial_length"],
         distinct_words=result["distinct_words"],
         total_words=result["total_words"],
-        pruned=tuple(text for i, text in enumerate(texts) if i not in final),
-        passed_over=tuple((texts[left], texts[right]) for left, right in result["passed_over"]),
+        pruned=named.pruned,
+        passed_over=named.passed_over,
         report=job.counts.report,
     )
     if job.trace:
         from jogak.explain.build import training_trace
 
-        others = len(specials) + len(byte_pieces) + first_product
+        others = len(specials) + len(_byte_pieces(config)) + result["alphabet"]
         log = dataclasses.replace(log, trace=training_trace(log, result["trace"], others))
     return Tokenizer(spec, log)

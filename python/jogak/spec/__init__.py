@@ -11,12 +11,12 @@ combination raises `ConfigError` here, not in training.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TypeAlias, get_args
+from collections.abc import Callable, Mapping
+from dataclasses import field
+from typing import Any, ClassVar, TypeAlias, get_args
 
 from jogak.errors import ConfigError
-from jogak.spec.added import AddedToken, SpecialPolicy
+from jogak.spec.added import AddedTable, AddedToken, SpecialPolicy
 from jogak.spec.bpe import BPE, BPEModel, Strategy, Ties
 from jogak.spec.checks import one_of, unicode_texts
 from jogak.spec.codes import CodesModel
@@ -34,7 +34,7 @@ from jogak.spec.decoders import (
     DecodeWordPiece,
     decoder_stage_from_dict,
 )
-from jogak.spec.held import MergeTable, PieceTable
+from jogak.spec.held import Held, MergeTable, PieceTable
 from jogak.spec.inputs import Padding, Template, TemplatePart, Truncation
 from jogak.spec.markers import Marker, MarkerKind
 from jogak.spec.normalizers import (
@@ -73,6 +73,7 @@ from jogak.spec.pretokenizers import (
     pretokenizer_from_dict,
     resolve_pretokenizer,
 )
+from jogak.spec.record import dataclass
 from jogak.spec.schemes import named_scheme
 from jogak.spec.scored_bpe import ScoredBPEModel
 from jogak.spec.unigram import Precision, UnigramModel
@@ -82,6 +83,7 @@ from jogak.spec.wordpiece import Criterion, WordPiece, WordPieceModel
 
 __all__ = [
     "BPE",
+    "AddedTable",
     "AddedToken",
     "BPEModel",
     "BertNormalizer",
@@ -162,7 +164,7 @@ Model: TypeAlias = BPEModel | UnigramModel | WordLevelModel | WordPieceModel
 
 
 @dataclass(frozen=True, kw_only=True)
-class Spec:
+class Spec(Held):
     """All that a tokenizer is.
 
     Args:
@@ -180,6 +182,13 @@ class Spec:
         truncation: how long inputs are cut to be; None for as they are.
         padding: how inputs are filled up; None for not at all.
     """
+
+    _TABLES: ClassVar[Mapping[str, tuple[type, Callable[[Any], object]]]] = {
+        "added_tokens": (
+            AddedTable,
+            lambda table: tuple(AddedToken.checked(*token) for token in table.tokens()),
+        )
+    }
 
     model: Model
     pretokenizer: tuple[Pretokenizer, ...]
@@ -208,11 +217,12 @@ class Spec:
                     f"special token {text!r} says id {id_}, where the piece is {found!r}; "
                     "the two must agree"
                 )
-        if self.added_tokens:
+        if self.added_tokens and not isinstance(self.added_tokens, AddedTable):
             self._check_added_tokens()
         for id_ in self.template.ids:
             if id_ >= size or pieces[id_] is None:
                 raise ConfigError(f"the template has the id {id_}, which is no piece")
+        self._hold()
 
     def __repr__(self) -> str:
         """Short: what is as nobody asked for is left out, and what is long is counted."""
@@ -238,3 +248,7 @@ class Spec:
         known = pieces if isinstance(pieces, PieceTable) else set(pieces)
         if missing := [text for text in texts if text not in known]:
             raise ConfigError(f"the added token {min(missing)!r} is not among the pieces; add it")
+
+
+# The field has a default; without it in the class too, nobody finds that where a table is held.
+delattr(Spec, "added_tokens")

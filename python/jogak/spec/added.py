@@ -3,16 +3,33 @@
 from __future__ import annotations
 
 import dataclasses
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from jogak.errors import ConfigError
 from jogak.spec.checks import flag, made
+from jogak.spec.record import dataclass
 
-__all__ = ["AddedToken", "SpecialPolicy"]
+__all__ = ["AddedTable", "AddedToken", "SpecialPolicy"]
 
 _FLAGS = (bool,) * 6
+
+
+class AddedTable(ABC):
+    """Added tokens by their ids, each text once: what `jogak._core.AddedTokens` is.
+
+    Whoever gives one to a `Spec` has seen to it that all texts are pieces.
+    """
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """How many tokens there are."""
+
+    @abstractmethod
+    def tokens(self) -> list[tuple[str, list[bool], bool]]:
+        """Text, flags, and whether the model knows the text, as `AddedToken.checked` takes them."""
+
 
 #: What to do with the texts of special tokens: read them as text, make them tokens, refuse them.
 SpecialPolicy: TypeAlias = Literal["text", "parse", "error"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import chain
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
@@ -20,8 +20,9 @@ from jogak.spec.checks import (
     unique_pieces,
     unknown_text,
 )
-from jogak.spec.held import Held, MergeTable
+from jogak.spec.held import Listed, MergeTable
 from jogak.spec.markers import Marker, MarkerKind
+from jogak.spec.record import dataclass
 
 _FLAGS = (
     *("byte_fallback", "prune_dead", "fuse_unknown", "by_scores"),
@@ -199,7 +200,7 @@ class BPE:
 
 
 @dataclass(frozen=True, kw_only=True)
-class BPEModel(Held):
+class BPEModel(Listed):
     """A BPE vocabulary, and how words are cut with it.
 
     Args:

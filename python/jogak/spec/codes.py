@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from jogak.errors import ConfigError
 from jogak.spec.bpe import BPEModel
 from jogak.spec.glossaries import check_glossary, glossaries_to_core
+from jogak.spec.record import dataclass
 
 __all__ = ["CodesModel"]
 

@@ -12,11 +12,12 @@ import base64
 import binascii
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 from jogak.errors import ConfigError
 from jogak.spec.checks import flag, made, one_of
+from jogak.spec.record import dataclass
 
 __all__ = [
     "DecodeByteFallback",

@@ -10,10 +10,10 @@ Rule: nobody can tell whether a model holds a tuple or a table.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Container, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Callable, Container, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
-__all__ = ["Held", "MergeTable", "PieceTable", "Pieces"]
+__all__ = ["Held", "Listed", "MergeTable", "PieceTable", "Pieces"]
 
 
 class PieceTable(Container[str], ABC):
@@ -61,20 +61,18 @@ Pieces: TypeAlias = Sequence["str | None"] | PieceTable
 
 
 class Held:
-    """What models have in common: the fields ``pieces`` and ``merges`` may be given as tables.
+    """What may be given tables in the place of some fields.
 
-    A table takes the place of the field; whoever asks for the field gets a tuple, which then stays.
-
-    >>> from jogak.spec import BPEModel
-    >>> model = BPEModel(pieces=("a", "b", "ab"), merges=((0, 1),))
-    >>> len(model.table), model.find("ab")
-    (3, 2)
+    Whoever asks for such a field gets a tuple, which then stays.
     """
+
+    #: Field -> the tables that may be given for it, and how one becomes a tuple.
+    _TABLES: ClassVar[Mapping[str, tuple[type, Callable[[Any], object]]]] = {}
 
     def _hold(self) -> None:
         """Puts tables where nobody sees them. For ``__post_init__``, once all is checked."""
         fields = self.__dict__
-        for name, kind in (("pieces", PieceTable), ("merges", MergeTable)):
+        for name, (kind, _) in self._TABLES.items():
             if isinstance(fields.get(name), kind):
                 fields[f"_{name}"] = fields.pop(name)
 
@@ -83,30 +81,42 @@ class Held:
         def __getattr__(self, name: str) -> Any:
             fields = self.__dict__
             # Only what is not there is asked for here.
-            if name == "pieces" and "_pieces" in fields:
-                fields[name] = fields["_pieces"].texts()
-                return fields[name]
-            if name == "merges" and "_merges" in fields:
-                fields[name] = fields["_merges"].pairs()
+            if name in self._TABLES and f"_{name}" in fields:
+                fields[name] = self._TABLES[name][1](fields[f"_{name}"])
                 return fields[name]
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __getstate__(self) -> dict[str, Any]:
-        for name in ("pieces", "merges"):
+        for name in self._TABLES:
             if f"_{name}" in self.__dict__:
                 getattr(self, name)
         return {name: value for name, value in self.__dict__.items() if name[0] != "_"}
+
+    def at_hand(self, name: str) -> Any:
+        """A field as it is at hand: a table, or what it is to everybody else."""
+        fields = self.__dict__
+        return fields[f"_{name}"] if f"_{name}" in fields else getattr(self, name)
+
+
+class Listed(Held):
+    """What models have in common: the fields ``pieces`` and ``merges`` may be given as tables.
+
+    >>> from jogak.spec import BPEModel
+    >>> model = BPEModel(pieces=("a", "b", "ab"), merges=((0, 1),))
+    >>> len(model.table), model.find("ab")
+    (3, 2)
+    """
+
+    _TABLES: ClassVar[Mapping[str, tuple[type, Callable[[Any], object]]]] = {
+        "pieces": (PieceTable, lambda table: table.texts()),
+        "merges": (MergeTable, lambda table: table.pairs()),
+    }
 
     @property
     def table(self) -> Pieces:
         """The pieces as they are at hand: the tuple, or something quicker with the same items."""
         table: Pieces = self.at_hand("pieces")
         return table
-
-    def at_hand(self, name: str) -> Any:
-        """A field as it is at hand."""
-        fields = self.__dict__
-        return fields[f"_{name}"] if f"_{name}" in fields else getattr(self, name)
 
     def find(self, text: str) -> int | None:
         """The id of a piece, or None."""

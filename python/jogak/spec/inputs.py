@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from jogak.errors import ConfigError
 from jogak.spec.checks import flag, made, one_of
+from jogak.spec.record import dataclass
 
 __all__ = ["Padding", "Template", "TemplatePart", "Truncation"]
 

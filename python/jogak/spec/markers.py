@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
 from jogak.errors import ConfigError
 from jogak.spec.checks import one_of
+from jogak.spec.record import dataclass
 
 __all__ = ["MARKER_TEXT", "Marker", "MarkerKind"]
 

@@ -9,11 +9,11 @@ import base64
 import binascii
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, TypeAlias, cast, get_args
 
 from jogak.errors import ConfigError
 from jogak.spec.checks import flag, made, one_of
+from jogak.spec.record import dataclass
 
 __all__ = [
     "NORMALIZER_NAMES",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, cast, get_args
 
 from jogak.errors import ConfigError
 from jogak.spec.checks import flag, made, one_of
 from jogak.spec.normalizers import DrawBytes
+from jogak.spec.record import dataclass
 from jogak.spec.schemes import SCHEMES
 
 __all__ = [

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import ClassVar
 
 from jogak.errors import ConfigError
 from jogak.spec.bpe import BPEModel
 from jogak.spec.checks import check_ids
+from jogak.spec.record import dataclass
 
 __all__ = ["ScoredBPEModel"]
 

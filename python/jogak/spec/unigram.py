@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 from jogak.errors import ConfigError
 from jogak.spec.bpe import Alphabet
 from jogak.spec.checks import check_ids, flag, one_of, unique_pieces
-from jogak.spec.held import Held
+from jogak.spec.held import Listed
 from jogak.spec.markers import Marker
+from jogak.spec.record import dataclass
 
 __all__ = ["Precision", "UnigramModel"]
 
@@ -19,7 +20,7 @@ Precision: TypeAlias = Literal["double", "single"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class UnigramModel(Held):
+class UnigramModel(Listed):
     """Pieces with probabilities (Kudo 2018); a word is cut in the most likely way.
 
     Args:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal, TypeAlias, get_args
 
 from jogak.errors import ConfigError
 from jogak.spec.checks import at_least, characters_of, flag, made, one_of, share, unknown_text
+from jogak.spec.record import dataclass
 from jogak.spec.unigram import Precision
 
 __all__ = ["SeedRule", "Unigram"]

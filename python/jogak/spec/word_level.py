@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar, Literal
 
 from jogak.errors import ConfigError
 from jogak.spec.checks import check_ids, flag, unique_pieces
-from jogak.spec.held import Held
+from jogak.spec.held import Listed
 from jogak.spec.markers import Marker
+from jogak.spec.record import dataclass
 
 __all__ = ["WordLevelModel"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class WordLevelModel(Held):
+class WordLevelModel(Listed):
     """A word that is a piece is that piece; any other word is the unknown piece.
 
     Args:

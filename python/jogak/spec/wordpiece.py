@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 from jogak.errors import ConfigError
 from jogak.spec.checks import at_least, flag, made, one_of, unique_pieces, unknown_text
-from jogak.spec.held import Held
+from jogak.spec.held import Listed
 from jogak.spec.markers import Marker, MarkerKind
+from jogak.spec.record import dataclass
 
 __all__ = ["Criterion", "WordPiece", "WordPieceModel"]
 
@@ -118,7 +119,7 @@ class WordPiece:
 
 
 @dataclass(frozen=True, kw_only=True)
-class WordPieceModel(Held):
+class WordPieceModel(Listed):
     """A WordPiece vocabulary, and how words are cut with it.
 
     From the left the longest piece that matches, then on behind it. If anywhere nothing matches, or if

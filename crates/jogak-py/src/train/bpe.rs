@@ -7,20 +7,22 @@ use jogak::count::Order;
 use jogak::symbols::draw;
 use jogak::train::{BpeConfig, BpeTrained, Corpus, Merge, PieceRules, Ties, TrainObserver, View};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyTuple};
 
 use crate::counts::Counts;
 use crate::errors::{raise, to_py};
 use crate::models::{Options, marker};
+use crate::pieces::{PyMerges, PyPieces};
 use crate::train::trace::{Change, Choice, Record, Trace, Words};
 use crate::train::{Reporter, alphabet_limit, stop};
 
 /// Trains BPE on `counts`. `config` is `BPE` as a dict, flattened; `other_pieces` are the texts of
 /// special tokens and byte pieces. `consume` leaves `counts` without words, so that their memory is
 /// free while merges are learned. `progress(done, goal)` is called now and then. `trace` is how many
-/// merges are traced, with up to `candidates` pairs and `words` words each.
+/// merges are traced, with up to `candidates` pairs and `words` words each. With `around`, the texts
+/// before and behind what is learned, pieces and merges come as tables of all ids.
 #[pyfunction]
-#[pyo3(signature = (counts, config, other_pieces, threads, consume=false, progress=None, trace=0, candidates=20, words=50))]
+#[pyo3(signature = (counts, config, other_pieces, threads, consume=false, progress=None, trace=0, candidates=20, words=50, around=None))]
 #[expect(clippy::too_many_arguments, reason = "Python sees keywords")]
 pub(crate) fn train_bpe<'py>(
     py: Python<'py>,
@@ -33,6 +35,7 @@ pub(crate) fn train_bpe<'py>(
     trace: usize,
     candidates: usize,
     words: usize,
+    around: Option<(Vec<String>, Vec<String>)>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let config = parse(config, other_pieces)?;
     let bytes = config.bytes;
@@ -58,7 +61,7 @@ pub(crate) fn train_bpe<'py>(
         })
         .map_err(to_py)?;
     watcher.reporter.check()?;
-    result(py, &trained, bytes, watcher.trace.records)
+    result(py, &trained, bytes, watcher.trace.records, around)
 }
 
 fn in_order(
@@ -81,17 +84,28 @@ fn result<'py>(
     trained: &BpeTrained,
     bytes: bool,
     records: Vec<Record<Candidate>>,
+    around: Option<(Vec<String>, Vec<String>)>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     let texts: Vec<String> = trained.pieces.iter().map(|piece| text(piece, bytes)).collect();
     dict.set_item("alphabet", trained.alphabet)?;
-    let column = |of: fn(&Merge) -> u64| trained.merges.iter().map(of).collect::<Vec<_>>();
-    let pairs: Vec<_> = trained.merges.iter().map(|merge| (merge.left, merge.right)).collect();
-    dict.set_item("merges", pairs)?;
-    dict.set_item("counts", column(|merge| merge.count))?;
-    dict.set_item("occurrences", column(|merge| merge.replaced))?;
-    let live: Vec<i8> = trained.merges.iter().map(|merge| merge.live_change).collect();
-    dict.set_item("live_changes", live)?;
+    let merges = trained.merges.iter();
+    if let Some((before, behind)) = around {
+        let first = before.len() as u32;
+        let all = before.iter().chain(&texts).chain(&behind).map(String::as_str);
+        dict.set_item("pieces", Bound::new(py, PyPieces::new(all))?)?;
+        let pairs = merges.clone().map(|merge| (first + merge.left, first + merge.right)).collect();
+        let products = merges.clone().map(|merge| first + merge.id).collect();
+        dict.set_item("merges", Bound::new(py, PyMerges::new(pairs, products))?)?;
+    } else {
+        let pairs: Vec<_> = merges.clone().map(|merge| (merge.left, merge.right)).collect();
+        dict.set_item("merges", pairs)?;
+        dict.set_item("pieces", &texts)?;
+    }
+    let column = |of: fn(&Merge) -> u64| PyTuple::new(py, trained.merges.iter().map(of));
+    dict.set_item("counts", column(|merge| merge.count)?)?;
+    dict.set_item("occurrences", column(|merge| merge.replaced)?)?;
+    dict.set_item("live_changes", PyTuple::new(py, merges.map(|merge| merge.live_change))?)?;
     dict.set_item("stop", stop(trained.stop))?;
     let dead: Vec<bool> = trained.occurrences.iter().map(|&count| count == 0).collect();
     dict.set_item("dead", dead)?;
@@ -101,7 +115,6 @@ fn result<'py>(
     dict.set_item("total_words", trained.total_words)?;
     dict.set_item("left_out", trained.left_out)?;
     dict.set_item("passed_over", &trained.passed_over)?;
-    dict.set_item("pieces", texts)?;
     let records =
         records.into_iter().map(|record| record.dict(py)).collect::<PyResult<Vec<_>>>()?;
     dict.set_item("trace", records)?;

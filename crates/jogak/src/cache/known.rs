@@ -76,16 +76,16 @@ impl KnownWords {
         }
     }
 
-    /// The ids of a word that are close at hand; `character` is its code point if it is but one, or 0.
+    /// Words of up to 15 bytes.
     #[inline(always)]
-    pub(super) fn near(&self, text: &[u8], start: usize, end: usize, character: u32) -> Packed {
-        if character != 0 {
-            self.characters.get(character as usize).copied().unwrap_or(Packed::NONE)
-        } else if end - start <= INLINE {
-            self.short.at_home(text, start, end)
-        } else {
-            Packed::NONE
-        }
+    pub(super) fn short(&self) -> &ShortWords {
+        &self.short
+    }
+
+    /// The ids of a character.
+    #[inline(always)]
+    pub(super) fn character(&self, character: u32) -> Packed {
+        self.characters.get(character as usize).copied().unwrap_or(Packed::NONE)
     }
 
     /// Remembers the ids of a character beside.
@@ -132,7 +132,7 @@ mod tests {
             ('🐑', &[1], false),
         ];
         for (character, ids, fits) in cases {
-            let near = |table: &KnownWords| table.near(b"", 0, 0, u32::from(character));
+            let near = |table: &KnownWords| table.character(u32::from(character));
             assert_eq!(near(&table), Packed::NONE);
             table.keep_character(u32::from(character), ids);
             let count = near(&table).count();

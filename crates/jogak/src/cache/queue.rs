@@ -6,7 +6,7 @@
 //! one writes. What is not found at once is left to the plain look-up.
 
 use super::known::KnownWords;
-use super::short::Packed;
+use super::short::{Packed, is_narrow};
 
 /// Words to a block.
 const WORDS: usize = 64;
@@ -27,6 +27,8 @@ struct Waiting {
 struct Room {
     len: usize,
     words: [Waiting; WORDS],
+    /// Which of the words are characters, which are narrow, and the others.
+    places: [[u8; WORDS]; 3],
     found: [Packed; WORDS],
     /// Ids that have been found. A word's places are written all, so that there must be room for them.
     ids: [u32; WORDS * Packed::MOST],
@@ -37,6 +39,7 @@ impl Default for Queue {
         Self(Box::new(Room {
             len: 0,
             words: [Waiting { start: 0, end: 0, character: 0 }; WORDS],
+            places: [[0; WORDS]; 3],
             found: [Packed::NONE; WORDS],
             ids: [0; WORDS * Packed::MOST],
         }))
@@ -64,11 +67,9 @@ impl Queue {
         out: &mut Vec<u32>,
         mut learn: impl FnMut(&mut KnownWords, usize, usize, &mut Vec<u32>) -> bool,
     ) {
-        let Room { len, words, found, ids } = &mut *self.0;
+        let Room { len, words, places, found, ids } = &mut *self.0;
         let words = &words[..std::mem::take(len).min(WORDS)];
-        for (&Waiting { start, end, character }, found) in words.iter().zip(found.iter_mut()) {
-            *found = table.near(text, start, end, character);
-        }
+        fetch(text, table, words, places, found);
         let mut written = 0;
         for (&Waiting { start, end, character }, &found) in words.iter().zip(found.iter()) {
             if let Some(count) = found.count() {
@@ -85,6 +86,38 @@ impl Queue {
             }
         }
         out.extend_from_slice(&ids[..written]);
+    }
+}
+
+/// The ids of words as far as they are close at hand. Sorts the words by where they are looked for, so that
+/// there is no branch that depends on a word.
+#[inline(always)]
+fn fetch(
+    text: &[u8],
+    table: &KnownWords,
+    words: &[Waiting],
+    places: &mut [[u8; WORDS]; 3],
+    found: &mut [Packed; WORDS],
+) {
+    let mut counts = [0; 3];
+    for (word, place) in words.iter().zip(0..) {
+        let character = word.character != 0;
+        let narrow = !character & is_narrow(word.start, word.end);
+        for (kind, is) in [character, narrow, !character & !narrow].into_iter().enumerate() {
+            places[kind][counts[kind] % WORDS] = place;
+            counts[kind] += usize::from(is);
+        }
+    }
+    let short = table.short();
+    let [characters, narrow, others] = places;
+    for place in characters[..counts[0]].iter().map(|&place| usize::from(place) % WORDS) {
+        found[place] = table.character(words[place].character);
+    }
+    for place in narrow[..counts[1]].iter().map(|&place| usize::from(place) % WORDS) {
+        found[place] = short.narrow(text, words[place].start, words[place].end);
+    }
+    for place in others[..counts[2]].iter().map(|&place| usize::from(place) % WORDS) {
+        found[place] = short.wide(text, words[place].start, words[place].end);
     }
 }
 

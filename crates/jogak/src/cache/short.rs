@@ -4,6 +4,8 @@
 //! not touch counts. A word of up to seven bytes takes 16 bytes, one of up to 15 takes 32; four or two of
 //! them fill a line of the cache, and are compared at once.
 
+use std::hint::select_unpredictable;
+
 use super::{INLINE, fold, key};
 
 /// Longest word of the narrow table, in bytes.
@@ -107,7 +109,8 @@ impl<K: Key, const N: usize> Table<K, N> {
         let Line(entries) = &self.lines[self.home(key)];
         let mut found = 0;
         for entry in entries {
-            found |= if entry.key == key { entry.ids.0 } else { 0 };
+            // Which of them it is cannot be foreseen: no branch.
+            found |= select_unpredictable(entry.key == key, entry.ids.0, 0);
         }
         Packed(found)
     }
@@ -172,10 +175,28 @@ pub(super) struct ShortWords {
     limit: usize,
 }
 
-/// A key of up to 15 bytes as one of up to seven.
+/// The key of a word that is too long to have one: no entry has it.
+const NO_KEY: u128 = u128::MAX;
+
+/// Whether the word is one of the narrow table.
 #[inline(always)]
-fn narrowed(key: u128) -> u64 {
-    key as u64 | (key >> 64) as u64
+pub(super) fn is_narrow(start: usize, end: usize) -> bool {
+    end - start <= NARROW
+}
+
+/// The key of `text[start..end]`, which has 1 to 7 bytes: those, and the length in the eighth.
+#[inline(always)]
+fn narrow_key(text: &[u8], start: usize, end: usize) -> u64 {
+    let len = end - start;
+    let bytes = match text.get(start..).and_then(|text| text.first_chunk::<8>()) {
+        Some(bytes) => u64::from_le_bytes(*bytes) & ((1 << (8 * len % 64)) - 1),
+        None => {
+            let mut bytes = [0; 8];
+            bytes[..len].copy_from_slice(&text[start..end]);
+            u64::from_le_bytes(bytes)
+        }
+    };
+    bytes | (len as u64) << 56
 }
 
 impl ShortWords {
@@ -198,21 +219,26 @@ impl ShortWords {
         full(narrow, self.narrow.is_full()) || full(wide, self.wide.is_full())
     }
 
-    /// The ids of `text[start..end]`, which has 1 to 15 bytes, if they are where they should be.
+    /// The ids of `text[start..end]`, which [is narrow](is_narrow), if they are where they should be.
     #[inline(always)]
-    pub(super) fn at_home(&self, text: &[u8], start: usize, end: usize) -> Packed {
-        let key = key(text, start, end);
-        if end - start <= NARROW {
-            self.narrow.at_home(narrowed(key))
-        } else {
-            self.wide.at_home(key)
-        }
+    pub(super) fn narrow(&self, text: &[u8], start: usize, end: usize) -> Packed {
+        self.narrow.at_home(narrow_key(text, start, end))
+    }
+
+    /// The same of one of 8 to 15 bytes; nothing of a longer one.
+    #[inline(always)]
+    pub(super) fn wide(&self, text: &[u8], start: usize, end: usize) -> Packed {
+        let key = if end - start > INLINE { NO_KEY } else { key(text, start, end) };
+        self.wide.at_home(key)
     }
 
     /// The ids of `text[start..end]`, which has 1 to 15 bytes.
     pub(super) fn get(&self, text: &[u8], start: usize, end: usize) -> Packed {
-        let key = key(text, start, end);
-        if end - start <= NARROW { self.narrow.get(narrowed(key)) } else { self.wide.get(key) }
+        if is_narrow(start, end) {
+            self.narrow.get(narrow_key(text, start, end))
+        } else {
+            self.wide.get(key(text, start, end))
+        }
     }
 
     /// Enters a word of 1 to 15 bytes that is not there. Unless it [is full](Self::is_full).
@@ -220,17 +246,16 @@ impl ShortWords {
         if self.is_full() {
             return;
         }
-        let key = key(word, 0, word.len());
-        if word.len() <= NARROW {
+        if is_narrow(0, word.len()) {
             if self.narrow.is_full() {
                 self.narrow.grow();
             }
-            self.narrow.insert(narrowed(key), ids);
+            self.narrow.insert(narrow_key(word, 0, word.len()), ids);
         } else {
             if self.wide.is_full() {
                 self.wide.grow();
             }
-            self.wide.insert(key, ids);
+            self.wide.insert(key(word, 0, word.len()), ids);
         }
     }
 }

@@ -3,11 +3,16 @@
 //! Rule: `add` is called for every word of a corpus; nothing else here is.
 //!
 //! A table of all words of a corpus is larger than the caches, so that a look-up waits for memory, twice:
-//! for the slot and for the record. Words therefore wait in a small batch. When it is full, a first pass
-//! reads all their slots and a second one all their records, each a loop so short that a processor has
-//! many of these reads under way at once; the third pass then counts, and finds everything near.
+//! for the slot and for the record. So there are two rooms in front of it:
+//!
+//! - Half of a text is a few hundred words. A short word is first looked for in a small table where each
+//!   word has one place, the *front*. If it is there, it is counted; if not, it takes the place of
+//!   the word that is, which goes on to the batch with its count.
+//! - Words wait in a small *batch*. When it is full, a first pass reads all their slots and a second one
+//!   all their records, each a loop so short that a processor has many of these reads under way at
+//!   once; the third pass then counts, and finds everything near.
 
-use super::hash::hash;
+use super::hash::{SHORT, Short, hash};
 use super::table::Table;
 use super::{PARTITIONS, partition, total_overflow};
 use crate::error::{Error, Result};
@@ -21,13 +26,34 @@ const WORD_BITS: u32 = 36;
 const BATCH_WORDS: usize = 128;
 const BATCH_BYTES: usize = 4096;
 
+/// The front goes by other bits of a hash than parts and tags do.
+const FRONT_SHIFT: u32 = 20;
+
+/// Places of the front; 160 kilobytes.
+const FRONT: usize = 1 << 12;
+
+/// A short word that was met `count` times, first at `position`.
+#[derive(Debug, Clone, Copy)]
+struct Met {
+    word: Short,
+    count: u64,
+    position: u64,
+}
+
+/// Words that wait to be counted.
+#[derive(Debug, Clone, Copy)]
+enum Word {
+    Short(Short),
+    /// Where its bytes are in the batch.
+    Long(u32, u32),
+}
+
 /// A word that waits to be counted.
 #[derive(Debug, Clone, Copy)]
 struct Waiting {
     hash: u64,
-    /// Its bytes in the batch.
-    start: u32,
-    end: u32,
+    word: Word,
+    count: u64,
     position: u64,
 }
 
@@ -35,8 +61,10 @@ struct Waiting {
 #[derive(Debug)]
 pub struct Counter {
     tables: Vec<Table>,
+    /// A short word by its hash; a count of 0 is an empty place. Empty until a word is counted.
+    front: Vec<Met>,
     batch: Vec<Waiting>,
-    /// The bytes of the words of `batch`.
+    /// The bytes of the long words of `batch`.
     bytes: Vec<u8>,
     /// Where the next word stands: number of its block in the corpus, then number in the block.
     position: u64,
@@ -55,7 +83,7 @@ impl Counter {
     pub(super) fn from_tables(tables: Vec<Table>) -> Self {
         let batch = Vec::with_capacity(BATCH_WORDS);
         let bytes = Vec::with_capacity(BATCH_BYTES);
-        Self { tables, batch, bytes, position: 0, failure: None }
+        Self { tables, front: Vec::new(), batch, bytes, position: 0, failure: None }
     }
 
     /// Says that the words to come stand in block `number` of the corpus. Only the order of first
@@ -77,25 +105,63 @@ impl Counter {
     /// [`Counts::from_counters`]: super::Counts::from_counters
     #[inline]
     pub fn add(&mut self, word: &[u8]) {
-        if self.batch.len() == BATCH_WORDS || self.bytes.len() + word.len() > BATCH_BYTES {
+        let position = self.position;
+        self.position += 1;
+        if word.len() > SHORT {
+            return self.add_long(word, position);
+        }
+        let word = Short::new(word);
+        let hash = word.hash();
+        let place = (hash >> FRONT_SHIFT) as usize % FRONT;
+        let Some(met) = self.front.get_mut(place) else {
+            self.front = vec![Met { word: Short::NONE, count: 0, position: 0 }; FRONT];
+            return self.wait(Waiting { hash, word: Word::Short(word), count: 1, position });
+        };
+        if met.word == word {
+            met.count += 1;
+            return;
+        }
+        let Met { word, count, position } =
+            std::mem::replace(met, Met { word, count: 1, position });
+        if count > 0 {
+            self.wait(Waiting { hash: word.hash(), word: Word::Short(word), count, position });
+        }
+    }
+
+    #[inline(never)]
+    fn add_long(&mut self, word: &[u8], position: u64) {
+        let hash = hash(word);
+        if word.len() > BATCH_BYTES {
+            if let Err(error) = self.tables[partition(hash)].add(word, hash, 1, position) {
+                self.failure.get_or_insert(error);
+            }
+            return;
+        }
+        if self.bytes.len() + word.len() > BATCH_BYTES {
             self.flush();
         }
         let start = self.bytes.len() as u32;
-        let position = self.position;
-        self.position += 1;
-        let hash = hash(word);
-        if word.len() > BATCH_BYTES {
-            return self.add_now(word, hash, position);
-        }
         self.bytes.extend_from_slice(word);
-        let end = self.bytes.len() as u32;
-        self.batch.push(Waiting { hash, start, end, position });
+        let word = Word::Long(start, self.bytes.len() as u32);
+        self.wait(Waiting { hash, word, count: 1, position });
     }
 
-    fn add_now(&mut self, word: &[u8], hash: u64, position: u64) {
-        if let Err(error) = self.tables[partition(hash)].add(word, hash, 1, position) {
-            self.failure.get_or_insert(error);
+    #[inline(always)]
+    fn wait(&mut self, waiting: Waiting) {
+        self.batch.push(waiting);
+        if self.batch.len() == BATCH_WORDS {
+            self.flush();
         }
+    }
+
+    /// Counts all words that were added.
+    fn finish(&mut self) {
+        for Met { word, count, position } in std::mem::take(&mut self.front) {
+            if count > 0 {
+                self.wait(Waiting { hash: word.hash(), word: Word::Short(word), count, position });
+            }
+        }
+        self.flush();
     }
 
     /// Counts the words that wait.
@@ -111,10 +177,15 @@ impl Counter {
         }
         // What was read has no use but to have been read.
         std::hint::black_box(near);
-        for waiting in &self.batch {
-            let word = &self.bytes[waiting.start as usize..waiting.end as usize];
-            let table = &mut self.tables[partition(waiting.hash)];
-            if let Err(error) = table.add(word, waiting.hash, 1, waiting.position) {
+        for &Waiting { hash, word, count, position } in &self.batch {
+            let table = &mut self.tables[partition(hash)];
+            let added = match word {
+                Word::Short(word) => table.add_short(word, hash, count, position),
+                Word::Long(start, end) => {
+                    table.add(&self.bytes[start as usize..end as usize], hash, count, position)
+                }
+            };
+            if let Err(error) = added {
                 self.failure.get_or_insert(error);
             }
         }
@@ -135,7 +206,7 @@ impl Counter {
 /// Merges counters part by part, on up to `threads` threads. Returns the parts and the total.
 pub(super) fn merge(mut counters: Vec<Counter>, threads: usize) -> Result<(Vec<Table>, u64)> {
     for counter in &mut counters {
-        counter.flush();
+        counter.finish();
         if let Some(error) = counter.failure.take() {
             return Err(error);
         }

@@ -47,6 +47,76 @@ pub(super) fn short(bytes: &[u8]) -> u64 {
     }
 }
 
+/// A word of up to 16 bytes as two numbers and its length: loads that overlap where it is shorter, so
+/// that two words are the same if all three are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Short {
+    first: u64,
+    last: u64,
+    length: u32,
+}
+
+/// The longest word that is a [`Short`].
+pub(super) const SHORT: usize = 16;
+
+impl Short {
+    /// No word.
+    pub(super) const NONE: Self = Self { first: 0, last: 0, length: u32::MAX };
+
+    /// Of a word of at most [`SHORT`] bytes.
+    #[inline(always)]
+    pub(super) fn new(word: &[u8]) -> Self {
+        let n = word.len();
+        let (first, last) =
+            if n >= 8 { (eight(word, 0), eight(word, n - 8)) } else { (short(word), 0) };
+        Self { first, last, length: n as u32 }
+    }
+
+    /// What [`hash`] says of its bytes.
+    #[inline(always)]
+    pub(super) fn hash(self) -> u64 {
+        let mut state = KEYS[0] ^ u64::from(self.length);
+        if self.length > 8 {
+            state = fold(state ^ self.first, KEYS[1]);
+            state = fold(state ^ self.last, KEYS[1]);
+        } else {
+            state = fold(state ^ self.first, KEYS[1]);
+        }
+        fold(state, KEYS[2])
+    }
+
+    /// Whether it has these bytes.
+    #[inline(always)]
+    pub(super) fn is(self, word: &[u8]) -> bool {
+        word.len() == self.length as usize && Self::new(word) == self
+    }
+
+    /// Its bytes, and how many of them count.
+    pub(super) fn bytes(self) -> ([u8; SHORT], usize) {
+        let mut bytes = [0; SHORT];
+        let n = self.length as usize;
+        let first = self.first.to_le_bytes();
+        match n {
+            0 => {}
+            1..4 => {
+                // The middle one may be the first or the last one again.
+                bytes[n - 1] = first[2];
+                bytes[n / 2] = first[1];
+                bytes[0] = first[0];
+            }
+            4..8 => {
+                bytes[..4].copy_from_slice(&first[..4]);
+                bytes[n - 4..n].copy_from_slice(&first[4..]);
+            }
+            _ => {
+                bytes[..8].copy_from_slice(&first);
+                bytes[n - 8..n].copy_from_slice(&self.last.to_le_bytes());
+            }
+        }
+        (bytes, n)
+    }
+}
+
 /// The hash of a word.
 #[inline(always)]
 pub(super) fn hash(bytes: &[u8]) -> u64 {
@@ -108,6 +178,25 @@ mod tests {
             let longer = [&word[..], &[0]].concat();
             assert!(!same(&word, &longer));
             assert_ne!(hash(&word), hash(&longer));
+        }
+    }
+
+    /// A short word has the bytes and the hash of the word that it was made of.
+    #[test]
+    fn short_words_are_the_same_words() {
+        for n in 0..=SHORT {
+            let word: Vec<u8> = (0..n).map(|i| (i * 37 % 251 + 1) as u8).collect();
+            let short = Short::new(&word);
+            let (bytes, length) = short.bytes();
+            assert_eq!(bytes[..length], word);
+            assert_eq!(short.hash(), hash(&word), "length {n}");
+            assert!(short.is(&word));
+            for at in 0..n {
+                let mut other = word.clone();
+                other[at] ^= 0x40;
+                assert!(!short.is(&other), "length {n}, byte {at}");
+            }
+            assert!(!short.is(&[&word[..], &[0]].concat()));
         }
     }
 

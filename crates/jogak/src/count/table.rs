@@ -20,7 +20,7 @@
 //! Growing frees the old slots first and then reads the arena from front to back, so that it never
 //! holds two slot vectors at once.
 
-use super::hash::{hash, same};
+use super::hash::{Short, hash, same};
 use crate::error::{Error, Result};
 
 /// Set in the count field of a record whose count is in `big`; the other bits are the index there.
@@ -87,21 +87,45 @@ impl Table {
     /// Adds `n` occurrences of `word`, whose hash is `hash`; `position` is where it was seen.
     #[inline(always)]
     pub(super) fn add(&mut self, word: &[u8], hash: u64, n: u64, position: u64) -> Result<()> {
-        if let Some(offset) = self.find(word, hash) {
-            let old = u32::from_le_bytes(take(&self.arena, offset));
-            // The usual case: a small count that stays small, of a word seen earlier in the corpus.
-            if n == 1 && old < IS_BIG - 1 && (self.header == 4 || self.first(offset) <= position) {
-                put(&mut self.arena, offset, (old + 1).to_le_bytes());
-                return Ok(());
-            }
-            return self.add_slowly(offset, old, n, position);
+        if let Some(offset) = self.find(hash, |other| same(other, word)) {
+            return self.add_to(offset, n, position);
         }
         self.insert(word, hash, n, position)
     }
 
+    /// The same for a short word.
+    #[inline(always)]
+    pub(super) fn add_short(
+        &mut self,
+        word: Short,
+        hash: u64,
+        n: u64,
+        position: u64,
+    ) -> Result<()> {
+        if let Some(offset) = self.find(hash, |other| word.is(other)) {
+            return self.add_to(offset, n, position);
+        }
+        let (bytes, length) = word.bytes();
+        self.insert(&bytes[..length], hash, n, position)
+    }
+
+    #[inline(always)]
+    fn add_to(&mut self, offset: usize, n: u64, position: u64) -> Result<()> {
+        let old = u32::from_le_bytes(take(&self.arena, offset));
+        // The usual case: a small count that stays small, of a word seen earlier in the corpus.
+        if old < IS_BIG
+            && n < u64::from(IS_BIG - old)
+            && (self.header == 4 || self.first(offset) <= position)
+        {
+            put(&mut self.arena, offset, (old + n as u32).to_le_bytes());
+            return Ok(());
+        }
+        self.add_slowly(offset, old, n, position)
+    }
+
     /// The count of `word`; None if it was never added.
     pub(super) fn get(&self, word: &[u8]) -> Option<u64> {
-        let offset = self.find(word, hash(word))?;
+        let offset = self.find(hash(word), |other| same(other, word))?;
         Some(self.entry(offset).count)
     }
 
@@ -142,9 +166,9 @@ impl Table {
         self.arena.get((slot & OFFSET_MASK) as usize).copied().unwrap_or(0)
     }
 
-    /// The offset of the record of `word`.
+    /// The offset of the record of the word with this hash that `is` it.
     #[inline(always)]
-    fn find(&self, word: &[u8], hash: u64) -> Option<usize> {
+    fn find(&self, hash: u64, is: impl Fn(&[u8]) -> bool) -> Option<usize> {
         if self.slots.is_empty() {
             return None;
         }
@@ -158,7 +182,7 @@ impl Table {
             }
             if slot >> OFFSET_BITS == tag {
                 let offset = (slot & OFFSET_MASK) as usize;
-                if same(self.word(offset), word) {
+                if is(self.word(offset)) {
                     return Some(offset);
                 }
             }

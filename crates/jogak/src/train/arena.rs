@@ -12,6 +12,7 @@
 //! at `p - 1`: no links, no shifting, one cache line.
 
 use std::ops::{ControlFlow, Range};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::error::{Error, Result};
 use crate::symbols::UNKNOWN;
@@ -30,10 +31,17 @@ pub(super) const SLOTS_PER_TICK: usize = 1 << 18;
 /// Places that are fetched at once: few enough to stay in a first-level cache.
 pub(super) const PLACES_AT_ONCE: usize = 64;
 
+/// How far one looks for the start of a word.
+const LONGEST_LOOK: u32 = 1 << 12;
+
 /// Words as slots, and the count of each.
 #[derive(Debug)]
 pub(super) struct Arena {
-    slots: Vec<u32>,
+    /// The slots as they are written word by word; empty from [`Arena::finish`] on.
+    words: Vec<u32>,
+    /// The slots, for threads that work on different words at the same time. No order among accesses
+    /// is asked for: reading and writing them costs what it costs in a plain array.
+    slots: Vec<AtomicU32>,
     /// Neighbouring words of the same count, as (end position, count). Words come sorted by count,
     /// so there are few and finding the weight of a position seldom looks further than one.
     runs: Vec<(u32, u64)>,
@@ -44,7 +52,7 @@ pub(super) struct Arena {
 impl Default for Arena {
     fn default() -> Self {
         // A border in front, so that every position has a left neighbour.
-        Self { slots: vec![BORDER], runs: Vec::new(), blocks: Vec::new() }
+        Self { words: vec![BORDER], slots: Vec::new(), runs: Vec::new(), blocks: Vec::new() }
     }
 }
 
@@ -52,18 +60,18 @@ impl Arena {
     /// Appends a symbol of the word that is being written.
     #[inline]
     pub(super) fn push(&mut self, symbol: u32) {
-        self.slots.push(symbol);
+        self.words.push(symbol);
     }
 
     /// Ends the word that was being written.
     pub(super) fn end_word(&mut self, count: u64) -> Result<()> {
-        self.slots.push(BORDER);
+        self.words.push(BORDER);
         self.end_run(count)
     }
 
     /// The words up to here, from where the last run ended, occur `count` times.
     fn end_run(&mut self, count: u64) -> Result<()> {
-        self.end_run_at(self.slots.len(), count)
+        self.end_run_at(self.words.len(), count)
     }
 
     fn end_run_at(&mut self, end: usize, count: u64) -> Result<()> {
@@ -89,9 +97,9 @@ impl Arena {
     /// The slots that were reserved, in pieces of these sizes, to be written.
     pub(super) fn rooms(&mut self, sizes: &[usize]) -> Vec<&mut [u32]> {
         // Taken zeroed from the system, and so not touched before they are written.
-        self.slots = vec![0; sizes.iter().sum::<usize>() + 1];
-        self.slots[0] = BORDER;
-        let mut rest = &mut self.slots[1..];
+        self.words = vec![0; sizes.iter().sum::<usize>() + 1];
+        self.words[0] = BORDER;
+        let mut rest = &mut self.words[1..];
         let mut rooms = Vec::with_capacity(sizes.len());
         for &size in sizes {
             let (room, behind) = rest.split_at_mut(size);
@@ -103,27 +111,29 @@ impl Arena {
 
     /// Appends the words of another arena.
     pub(super) fn append(&mut self, other: Self) -> Result<()> {
-        self.slots.reserve_exact(other.slots.len());
+        self.words.reserve_exact(other.words.len());
         // Without the border in front.
         let mut start = 1;
         for (end, count) in other.runs {
-            self.slots.extend_from_slice(&other.slots[start..end as usize]);
+            self.words.extend_from_slice(&other.words[start..end as usize]);
             self.end_run(count)?;
             start = end as usize;
         }
         Ok(())
     }
 
-    /// Gives every symbol its number.
+    /// Gives every symbol its number; before [`Arena::finish`].
     pub(super) fn renumber(&mut self, number: impl Fn(u32) -> u32) {
-        for slot in self.slots.iter_mut().filter(|slot| **slot != BORDER) {
+        for slot in self.words.iter_mut().filter(|slot| **slot != BORDER) {
             *slot = number(*slot);
         }
     }
 
     /// Must be called once, after the last word.
     pub(super) fn finish(&mut self) {
-        self.slots.shrink_to_fit();
+        self.words.shrink_to_fit();
+        // In place.
+        self.slots = std::mem::take(&mut self.words).into_iter().map(AtomicU32::new).collect();
         let mut run = 0u32;
         self.blocks = (0..self.slots.len())
             .step_by(64)
@@ -137,15 +147,20 @@ impl Arena {
             .collect();
     }
 
-    /// Number of slots.
+    /// Number of slots; before [`Arena::finish`].
     pub(super) fn len(&self) -> usize {
+        self.words.len()
+    }
+
+    /// The same, from then on.
+    pub(super) fn size(&self) -> usize {
         self.slots.len()
     }
 
     /// The slot at `position`.
     #[inline]
     pub(super) fn slot(&self, position: usize) -> u32 {
-        self.slots[position]
+        self.slots[position].load(Ordering::Relaxed)
     }
 
     /// Whether a slot's value is a symbol that can be part of a pair.
@@ -157,28 +172,31 @@ impl Arena {
     /// Whether `left` starts at `position` with `right` behind it.
     #[inline]
     pub(super) fn holds(&self, position: u32, left: u32, left_width: u32, right: u32) -> bool {
-        self.slots[position as usize] == left
-            && self.slots.get((position + left_width) as usize) == Some(&right)
+        self.slot(position as usize) == left
+            && self
+                .slots
+                .get((position + left_width) as usize)
+                .is_some_and(|slot| slot.load(Ordering::Relaxed) == right)
     }
 
     /// Reads the slots at `places`, to have them near: the processor waits for all of them at once,
     /// where a loop that decides something at every place waits for one after the other.
     #[inline]
     pub(super) fn fetch(&self, places: &[u32]) {
-        let near = places.iter().fold(0, |near, &place| near ^ self.slots[place as usize]);
+        let near = places.iter().fold(0, |near, &place| near ^ self.slot(place as usize));
         std::hint::black_box(near);
     }
 
     /// Writes `symbol` over `position..position + left_width + right_width`.
     #[inline]
-    pub(super) fn write(&mut self, position: u32, left_width: u32, right_width: u32, symbol: u32) {
+    pub(super) fn write(&self, position: u32, left_width: u32, right_width: u32, symbol: u32) {
         let start = position as usize;
         let middle = start + left_width as usize;
         let last = middle + right_width as usize - 1;
-        self.slots[middle - 1] = INSIDE;
-        self.slots[middle] = INSIDE;
-        self.slots[start] = symbol;
-        self.slots[last] = symbol;
+        self.slots[middle - 1].store(INSIDE, Ordering::Relaxed);
+        self.slots[middle].store(INSIDE, Ordering::Relaxed);
+        self.slots[start].store(symbol, Ordering::Relaxed);
+        self.slots[last].store(symbol, Ordering::Relaxed);
     }
 
     /// The count of the word at `position`, and the position at which that count ends.
@@ -212,13 +230,13 @@ impl Arena {
             tick()?;
             let stretch = part.end.min(position + SLOTS_PER_TICK);
             while position < stretch {
-                let left = self.slots[position];
+                let left = self.slot(position);
                 if !Self::is_symbol(left) {
                     position += 1;
                     continue;
                 }
                 let next = position + widths[left as usize] as usize;
-                let right = self.slots[next];
+                let right = self.slot(next);
                 if Self::is_symbol(right) {
                     if position >= weight_end {
                         let (count, end) = self.weight(position as u32);
@@ -232,6 +250,15 @@ impl Arena {
         ControlFlow::Continue(())
     }
 
+    /// Where the word starts that `position` lies in, if that is not far before.
+    pub(super) fn word_start(&self, position: u32) -> Option<u32> {
+        let first = position.saturating_sub(LONGEST_LOOK);
+        (first..position)
+            .rev()
+            .find(|&at| self.slot(at as usize) == BORDER)
+            .map(|border| border + 1)
+    }
+
     /// Up to `threads` parts of about the same size, that have all words between them.
     pub(super) fn parts(&self, threads: usize) -> Vec<Range<usize>> {
         let count = threads.min(self.slots.len() / SLOTS_PER_TICK).max(1);
@@ -239,7 +266,10 @@ impl Arena {
         (1..=count)
             .map(|part| {
                 let rest = &self.slots[self.slots.len() * part / count..];
-                let border = rest.iter().position(|&slot| slot == BORDER).unwrap_or(rest.len());
+                let border = rest
+                    .iter()
+                    .position(|slot| slot.load(Ordering::Relaxed) == BORDER)
+                    .unwrap_or(rest.len());
                 let end = self.slots.len() - rest.len() + border;
                 std::mem::replace(&mut start, end)..end
             })
@@ -252,7 +282,7 @@ impl Arena {
         let mut symbols = Vec::new();
         let mut position = 1;
         while position < self.slots.len() {
-            match self.slots[position] {
+            match self.slot(position) {
                 BORDER => {
                     word(&symbols, self.weight(position as u32).0);
                     symbols.clear();

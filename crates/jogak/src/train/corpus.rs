@@ -32,7 +32,8 @@ pub struct Corpus {
 
 /// What the first symbols are.
 pub(super) enum Start<'a> {
-    Bytes,
+    /// The id of every byte.
+    Bytes(Box<[u32; 256]>),
     /// The last one says whether every character is a symbol without its marker too.
     Chars(&'a Marker, &'a AlphabetLimit, bool),
 }
@@ -97,8 +98,19 @@ impl Corpus {
 }
 
 impl<'a> Start<'a> {
+    fn bytes() -> Self {
+        match Alphabet::bytes().symbols {
+            Symbols::Bytes { ids } => Start::Bytes(ids),
+            Symbols::Chars(_) => unreachable!("bytes are bytes"),
+        }
+    }
+
     fn of(config: &'a BpeConfig) -> Self {
-        if config.bytes { Start::Bytes } else { Start::Chars(&config.marker, &config.limit, false) }
+        if config.bytes {
+            Start::bytes()
+        } else {
+            Start::Chars(&config.marker, &config.limit, false)
+        }
     }
 }
 
@@ -184,13 +196,17 @@ impl Cut {
                     break;
                 }
             }
-            let mut add = |code| {
-                cut.arena.push(code);
-                cut.tally.add(code, count);
-            };
             match start {
-                Start::Bytes => word.bytes().for_each(|byte| add(u32::from(byte))),
-                Start::Chars(marker, ..) => marker.for_each(word, |sign, _, _| add(code(sign))),
+                Start::Bytes(ids) => {
+                    for byte in word.bytes() {
+                        cut.arena.push(ids[usize::from(byte)]);
+                        cut.tally.add(u32::from(byte), count);
+                    }
+                }
+                Start::Chars(marker, ..) => marker.for_each(word, |sign, _, _| {
+                    cut.arena.push(code(sign));
+                    cut.tally.add(code(sign), count);
+                }),
             }
             let symbols = (cut.arena.len() - before) as u64;
             cut.lengthen(count.checked_mul(symbols))?;
@@ -226,11 +242,10 @@ impl Cut {
     /// Numbers the symbols.
     pub(super) fn into_corpus(self, start: &Start<'_>, threads: usize) -> Corpus {
         let Cut { mut arena, mut tally, distinct_words, total_words, length, interrupted } = self;
-        arena.finish();
         tally.seen.sort_unstable();
         tally.seen.dedup();
         let alphabet = match start {
-            Start::Bytes => Alphabet::bytes(),
+            Start::Bytes(_) => Alphabet::bytes(),
             Start::Chars(marker, limit, every_plain) => {
                 let signs = tally.seen.iter().map(|&code| (sign(code), tally.count(code)));
                 Alphabet::chars(signs, marker, limit, *every_plain)
@@ -248,7 +263,10 @@ impl Cut {
             // From here on the tally tells the id.
             tally.counts[code as usize] = u64::from(id);
         }
-        arena.renumber(|code| tally.count(code) as u32);
+        if !matches!(start, Start::Bytes(_)) {
+            arena.renumber(|code| tally.count(code) as u32);
+        }
+        arena.finish();
         Corpus {
             alphabet,
             arena,

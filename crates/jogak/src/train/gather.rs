@@ -107,7 +107,7 @@ pub(super) fn gather(
 /// How many symbols a word has.
 fn symbols(word: &[u8], start: &Start<'_>) -> usize {
     match start {
-        Start::Bytes => word.len(),
+        Start::Bytes(_) => word.len(),
         Start::Chars(marker, ..) => {
             let characters = word.iter().filter(|&&byte| byte & 0xC0 != 0x80).count();
             characters + usize::from(marker.own().is_some() && characters > 0)
@@ -177,10 +177,10 @@ fn write(
     tally: &mut Tally,
 ) -> usize {
     let end = match start {
-        Start::Bytes => {
+        Start::Bytes(ids) => {
             let end = at + word.len();
             for (slot, &byte) in room[at..end].iter_mut().zip(word) {
-                *slot = u32::from(byte);
+                *slot = ids[usize::from(byte)];
                 tally.add(u32::from(byte), count);
             }
             end

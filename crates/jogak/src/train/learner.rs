@@ -2,52 +2,20 @@
 
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Instant;
 
 use rustc_hash::FxHashSet;
 
-use super::arena::{Arena, PLACES_AT_ONCE};
 use super::bpe::{BpeConfig, Merge, Stop};
 use super::corpus::Corpus;
-use super::neighbours::Neighbours;
 use super::pairs::{self, Pairs};
+use super::partner::{Partner, Patience};
+use super::pieces::Pieces;
+use super::places::{Errand, Field, Part, Rule, Task};
 use super::queue::Queue;
-use super::rules::Shape;
 use super::ties::{Tied, Ties};
 use super::view::View;
-
-/// The pieces so far.
-#[derive(Debug)]
-pub(super) struct Pieces {
-    pub(super) texts: Vec<Vec<u8>>,
-    /// The texts as ties compare them; see [`Tied::texts`].
-    compared: Vec<Vec<u8>>,
-    bytes: bool,
-    /// The marker that a merge strips from its right part, or nothing.
-    strip: Vec<u8>,
-    /// Slots that a piece spans: symbols of the alphabet, own markers included.
-    pub(super) widths: Vec<u32>,
-    /// How pieces look from outside; empty where no rule looks at that.
-    shapes: Vec<Shape>,
-    /// All texts that exist, other pieces included.
-    taken: FxHashSet<Vec<u8>>,
-}
-
-impl Pieces {
-    /// How many bytes of a right part a merge strips.
-    fn stripped(&self, right: u32) -> usize {
-        if self.texts[right as usize].starts_with(&self.strip) { self.strip.len() } else { 0 }
-    }
-
-    fn joined(&self, (left, right): (u32, u32)) -> Vec<u8> {
-        let behind = &self.texts[right as usize][self.stripped(right)..];
-        [&self.texts[left as usize], behind].concat()
-    }
-
-    fn compared(&self, (left, right): (u32, u32)) -> Vec<u8> {
-        let behind = &self.compared[right as usize][self.stripped(right)..];
-        [&self.compared[left as usize], behind].concat()
-    }
-}
 
 /// A pair in the heap: its count when it was put there, and its number in the table of pairs.
 #[derive(Debug, Clone, Copy)]
@@ -63,7 +31,7 @@ pub(super) struct Entry {
 pub(super) struct Learner<'a> {
     config: &'a BpeConfig,
     threads: usize,
-    arena: Arena,
+    field: Arc<Field>,
     pub(super) pieces: Pieces,
     pairs: Pairs,
     queue: Queue<Entry>,
@@ -72,12 +40,18 @@ pub(super) struct Learner<'a> {
     pub(super) occurrences: Vec<u64>,
     pub(super) passed_over: Vec<(u32, u32)>,
     passed: FxHashSet<(u32, u32)>,
-    left: Neighbours,
-    right: Neighbours,
-    /// The positions of the last merge.
-    places: Vec<u32>,
+    /// This thread's part of a merge.
+    part: Part,
+    /// Who does the other part of a large one, and what that part is kept in meanwhile.
+    partner: Option<Partner<Errand>>,
+    spare: Part,
+    patience: Patience,
 }
 
+/// Merges of at least this many places are shared with the partner.
+const SHARED: usize = 4096;
+/// With fewer slots than this, there is hardly such a merge.
+const SLOTS_SHARED: usize = 1 << 18;
 /// How far the threshold is lowered when no kept pair is left.
 const LOWER: u64 = 8;
 /// Pairs per wanted merge that the first threshold aims at. Anything from 60 to 300 does.
@@ -87,31 +61,14 @@ impl<'a> Learner<'a> {
     /// Ready, but for [`Learner::count_pairs`].
     pub(super) fn new(corpus: Corpus, config: &'a BpeConfig, goal: Option<usize>) -> Self {
         let Corpus { alphabet, arena, occurrences, threads, .. } = corpus;
-        let mut taken: FxHashSet<Vec<u8>> = alphabet.texts.iter().cloned().collect();
-        taken.extend(config.other_pieces.iter().chain(&config.uncounted_pieces).cloned());
-        let compared = if config.bytes {
-            // The alphabet comes in the order of its printable characters.
-            (0..=255u8).map(|place| vec![place]).collect()
-        } else {
-            alphabet.texts.clone()
-        };
-        let shapes = match config.rules.any() {
-            true => alphabet.texts.iter().map(|text| config.rules.symbol(text)).collect(),
-            false => Vec::new(),
-        };
-        let pieces = Pieces {
-            shapes,
-            compared,
-            bytes: config.bytes,
-            strip: config.marker.stripped().as_bytes().to_vec(),
-            widths: vec![1; alphabet.len()],
-            texts: alphabet.texts,
-            taken,
-        };
+        let alphabet_size = alphabet.len();
+        let pieces = Pieces::new(alphabet.texts, config);
+        let large = arena.size() >= SLOTS_SHARED;
+        let field = Field { arena, widths: RwLock::new(vec![1; alphabet_size]) };
         let mut learner = Self {
             config,
             threads,
-            arena,
+            field: Arc::new(field),
             pieces,
             pairs: Pairs::default(),
             queue: Queue::new(),
@@ -119,9 +76,10 @@ impl<'a> Learner<'a> {
             occurrences,
             passed_over: Vec::new(),
             passed: FxHashSet::default(),
-            left: Neighbours::default(),
-            right: Neighbours::default(),
-            places: Vec::new(),
+            part: Part::default(),
+            partner: (threads > 1 && large).then(Partner::start).flatten(),
+            spare: Part::default(),
+            patience: Patience::default(),
         };
         if let Some(goal) = goal {
             let length: u64 = learner.occurrences.iter().sum();
@@ -137,10 +95,11 @@ impl<'a> Learner<'a> {
         // The old ones go first: both at once would be twice the memory.
         self.pairs = Pairs::default();
         self.queue.clear();
-        let widths = &self.pieces.widths;
-        let wanted = |ids| !self.passed.contains(&ids) && self.allowed(ids);
+        let widths = self.field.widths.read().unwrap_or_else(PoisonError::into_inner);
+        let wanted = |ids| !self.passed.contains(&ids) && self.pieces.allowed(self.config, ids);
         let counted =
-            pairs::count(&self.arena, widths, self.threshold, wanted, self.threads, tick)?;
+            pairs::count(&self.field.arena, &widths, self.threshold, wanted, self.threads, tick)?;
+        drop(widths);
         self.pairs = Pairs::new(counted);
         for number in 0..self.pairs.len() as u32 {
             self.enqueue(number);
@@ -194,7 +153,7 @@ impl<'a> Learner<'a> {
             }
             let pieces = &self.pieces;
             self.queue.pop(|a, b| before(ties, pieces, a, b));
-            if self.may_merge(top.ids) {
+            if self.pieces.may_merge(self.config, top.ids) {
                 let (left, right) = top.ids;
                 let id = self.pieces.texts.len() as u32;
                 let count = top.count;
@@ -207,28 +166,13 @@ impl<'a> Learner<'a> {
         }
     }
 
-    /// Whether the rules let both be one piece.
-    fn allowed(&self, (left, right): (u32, u32)) -> bool {
-        let shapes = &self.pieces.shapes;
-        shapes.is_empty()
-            || self.config.rules.may_join(&shapes[left as usize], &shapes[right as usize])
-    }
-
-    fn may_merge(&self, ids: (u32, u32)) -> bool {
-        if !self.allowed(ids) {
-            return false;
-        }
-        let text = self.pieces.joined(ids);
-        let fits = |longest| self.config.marker.length(&text, self.config.bytes) <= longest;
-        self.config.max_piece_length.is_none_or(fits) && !self.pieces.taken.contains(&text)
-    }
-
     fn skip_stale(&mut self, number: u32) {
         let pair = self.pairs.get_mut(number);
         let (left, right) = pair.ids;
-        let width = self.pieces.widths[left as usize];
+        let widths = self.field.widths.read().unwrap_or_else(PoisonError::into_inner);
+        let width = widths[left as usize];
         while let Some(&place) = pair.places.get(pair.stale) {
-            if self.arena.holds(place, left, width, right) {
+            if self.field.arena.holds(place, left, width, right) {
                 break;
             }
             pair.stale += 1;
@@ -241,8 +185,9 @@ impl<'a> Learner<'a> {
         let live_before = self.alive(merge.left)
             + usize::from(merge.left != merge.right) * self.alive(merge.right);
         self.add_piece(merge);
-        let (merged, both_new) = self.replace(&pair.places, merge);
-        drop(pair);
+        let rule = Rule { left: merge.left, right: merge.right, id: merge.id };
+        let helped = self.replace(pair.places, rule);
+        let merged = self.part.merged;
         merge.replaced = merged;
         self.occurrences[merge.left as usize] -= merged;
         self.occurrences[merge.right as usize] -= merged;
@@ -251,9 +196,37 @@ impl<'a> Learner<'a> {
             + usize::from(merge.left != merge.right) * self.alive(merge.right);
         merge.live_change = 1 - (live_before - live_after) as i8;
         self.lower_old_counts(merge);
-        self.count_new_pairs(merge, both_new);
-        self.left.clear();
-        self.right.clear();
+        self.count_new_pairs(rule, helped);
+    }
+
+    /// Writes the new symbol everywhere. Returns the part that the partner did, if there is one.
+    fn replace(&mut self, places: Vec<u32>, rule: Rule) -> Option<Part> {
+        let symbols = self.occurrences.len();
+        self.part.clear(symbols);
+        let large = places.len() >= SHARED && self.partner.is_some() && self.patience.asks();
+        let cut = large.then(|| self.border(&places)).flatten();
+        let (Some(cut), Some(partner)) = (cut, &mut self.partner) else {
+            self.part.replace(&self.field, &places, rule);
+            return None;
+        };
+        let places = Arc::new(places);
+        let mut part = std::mem::take(&mut self.spare);
+        part.clear(symbols);
+        let task = Task::Replace(Arc::clone(&places), cut);
+        partner.post(Errand { field: Arc::clone(&self.field), rule, part, task });
+        let begun = Instant::now();
+        self.part.replace(&self.field, &places[..cut], rule);
+        let own = begun.elapsed();
+        let helped = partner.fetch().part;
+        self.patience.learn(own, begun.elapsed());
+        self.part.append(&helped);
+        Some(helped)
+    }
+
+    /// About the middle of places, where a word ends.
+    fn border(&self, places: &[u32]) -> Option<usize> {
+        let start = self.field.arena.word_start(places[places.len() / 2])?;
+        Some(places.partition_point(|&place| place < start))
     }
 
     fn alive(&self, id: u32) -> usize {
@@ -265,68 +238,19 @@ impl<'a> Learner<'a> {
     }
 
     fn add_piece(&mut self, merge: &Merge) {
-        let (left, right) = (merge.left as usize, merge.right as usize);
-        let text = self.pieces.joined((merge.left, merge.right));
-        let compared = self.pieces.compared((merge.left, merge.right));
-        self.pieces.compared.push(compared);
-        if !self.pieces.shapes.is_empty() {
-            let shape = self.pieces.shapes[left].join(self.pieces.shapes[right]);
-            self.pieces.shapes.push(shape);
-        }
-        self.pieces.taken.insert(text.clone());
-        self.pieces.texts.push(text);
-        self.pieces.widths.push(self.pieces.widths[left] + self.pieces.widths[right]);
+        self.pieces.join((merge.left, merge.right));
         self.occurrences.push(0);
-        self.left.grow(self.occurrences.len());
-        self.right.grow(self.occurrences.len());
-    }
-
-    /// Writes the new symbol at all places that still hold the pair, and notes in `left` and
-    /// `right` what stood beside it. Returns the weight replaced, and weight and places of the new
-    /// symbol beside itself.
-    fn replace(&mut self, places: &[u32], merge: &Merge) -> (u64, (u64, u32)) {
-        let widths = &self.pieces.widths;
-        let (left_width, right_width) = (widths[merge.left as usize], widths[merge.right as usize]);
-        let width = left_width + right_width;
-        let (mut merged, mut both_new) = (0, (0u64, 0u32));
-        let (mut weight, mut weight_end) = (0, 0);
-        self.places.clear();
-        for places in places.chunks(PLACES_AT_ONCE) {
-            self.arena.fetch(places);
-            for &place in places {
-                if !self.arena.holds(place, merge.left, left_width, merge.right) {
-                    continue;
-                }
-                if place >= weight_end {
-                    (weight, weight_end) = self.arena.weight(place);
-                }
-                self.arena.write(place, left_width, right_width, merge.id);
-                self.places.push(place);
-                merged += weight;
-                let before = self.arena.slot(place as usize - 1);
-                if before == merge.id {
-                    // The place before was merged a moment ago; its right neighbour is noted as
-                    // merge.left, which it no longer is.
-                    both_new.0 += weight;
-                    both_new.1 += 1;
-                } else if Arena::is_symbol(before) {
-                    self.left.add(before, weight);
-                }
-                let behind = self.arena.slot((place + width) as usize);
-                if Arena::is_symbol(behind) {
-                    self.right.add(behind, weight);
-                }
-            }
-        }
-        (merged, both_new)
+        let mut widths = self.field.widths.write().unwrap_or_else(PoisonError::into_inner);
+        let width = widths[merge.left as usize] + widths[merge.right as usize];
+        widths.push(width);
     }
 
     /// (x, left) and (right, y) have lost the places that were merged.
     fn lower_old_counts(&mut self, merge: &Merge) {
         for side in [true, false] {
-            let neighbours = if side { &self.left } else { &self.right };
+            let neighbours = if side { &self.part.left } else { &self.part.right };
             for index in 0..neighbours.seen.len() {
-                let neighbours = if side { &self.left } else { &self.right };
+                let neighbours = if side { &self.part.left } else { &self.part.right };
                 let symbol = neighbours.seen[index];
                 let weight = neighbours.weights[symbol as usize];
                 let ids = if side { (symbol, merge.left) } else { (merge.right, symbol) };
@@ -342,82 +266,68 @@ impl<'a> Learner<'a> {
     }
 
     /// (x, new), (new, y) and (new, new) have come into being.
-    fn count_new_pairs(&mut self, merge: &Merge, both_new: (u64, u32)) {
-        let id = merge.id;
-        // A right neighbour noted as merge.left may itself have been merged at the next place.
-        let lost = merge.left as usize;
-        self.right.weights[lost] -= both_new.0;
-        self.right.places[lost] -= both_new.1;
-        let mut kept = Vec::new();
-        for &symbol in &self.left.seen {
-            let index = symbol as usize;
-            kept.push(((symbol, id), self.left.weights[index], self.left.places[index]));
+    fn count_new_pairs(&mut self, rule: Rule, helped: Option<Part>) {
+        let Rule { left: lost, id, .. } = rule;
+        let part = &mut self.part;
+        // A right neighbour noted as the left part may itself have been merged at the next place.
+        part.right.weights[lost as usize] -= part.itself.0;
+        part.right.places[lost as usize] -= part.itself.1;
+        let sides = [(&part.left, true), (&part.right, false)];
+        let new = sides.into_iter().flat_map(|(neighbours, before)| {
+            neighbours.seen.iter().map(move |&symbol| {
+                let ids = if before { (symbol, id) } else { (id, symbol) };
+                let index = symbol as usize;
+                (ids, neighbours.weights[index], neighbours.places[index])
+            })
+        });
+        let itself = ((id, id), part.itself.0, part.itself.1);
+        let mut kept: Vec<_> = new.chain([itself]).collect();
+        kept.retain(|pair| {
+            pair.2 > 0 && pair.1 >= self.threshold && self.pieces.allowed(self.config, pair.0)
+        });
+        let ids: Vec<_> = kept.iter().map(|pair| pair.0).collect();
+        for (found, (ids, count, _)) in self.find(ids, rule, helped).into_iter().zip(kept) {
+            let number = self.pairs.insert(ids, count, found);
+            self.enqueue(number);
         }
-        for &symbol in &self.right.seen {
-            let index = symbol as usize;
-            kept.push(((id, symbol), self.right.weights[index], self.right.places[index]));
+    }
+
+    /// The places of pairs that have the new symbol.
+    fn find(&mut self, pairs: Vec<(u32, u32)>, rule: Rule, helped: Option<Part>) -> Vec<Vec<u32>> {
+        if pairs.is_empty() {
+            self.spare = helped.unwrap_or(std::mem::take(&mut self.spare));
+            return Vec::new();
         }
-        kept.push(((id, id), both_new.0, both_new.1));
-        kept.retain(|pair| pair.2 > 0 && pair.1 >= self.threshold && self.allowed(pair.0));
-        if kept.is_empty() {
-            return;
-        }
-        // From here on weights hold the number of a kept pair, plus one.
-        for neighbours in [&mut self.left, &mut self.right] {
-            for &symbol in &neighbours.seen {
-                neighbours.weights[symbol as usize] = 0;
+        let (Some(part), Some(partner)) = (helped, &mut self.partner) else {
+            return self.part.find(&self.field, &pairs, rule.id);
+        };
+        let pairs = Arc::new(pairs);
+        let task = Task::Find(Arc::clone(&pairs));
+        partner.post(Errand { field: Arc::clone(&self.field), rule, part, task });
+        let mut found = self.part.find(&self.field, &pairs, rule.id);
+        let errand = partner.fetch();
+        self.spare = errand.part;
+        if let Task::Found(more) = errand.task {
+            for (places, more) in found.iter_mut().zip(more) {
+                places.extend(more);
             }
         }
-        let mut itself = None;
-        for &(ids, count, places) in &kept {
-            let number = self.pairs.insert(ids, count, Vec::with_capacity(places as usize));
-            if ids == (id, id) {
-                itself = Some(number);
-            } else if ids.1 == id {
-                self.left.weights[ids.0 as usize] = u64::from(number) + 1;
-            } else {
-                self.right.weights[ids.1 as usize] = u64::from(number) + 1;
-            }
-        }
-        let width = self.pieces.widths[id as usize];
-        for &place in &self.places {
-            let before = self.arena.slot(place as usize - 1);
-            if before == id {
-                if let Some(number) = itself {
-                    self.pairs.get_mut(number).places.push(place - width);
-                }
-            } else if Arena::is_symbol(before)
-                && let Some(number) = self.left.weights[before as usize].checked_sub(1)
-            {
-                let start = place - self.pieces.widths[before as usize];
-                self.pairs.get_mut(number as u32).places.push(start);
-            }
-            let behind = self.arena.slot((place + width) as usize);
-            if behind != id
-                && Arena::is_symbol(behind)
-                && let Some(number) = self.right.weights[behind as usize].checked_sub(1)
-            {
-                self.pairs.get_mut(number as u32).places.push(place);
-            }
-        }
-        for (ids, ..) in kept {
-            if let Some(number) = self.pairs.number(ids) {
-                self.enqueue(number);
-            }
-        }
+        found
     }
 
     /// No pair reaches `min_pair_count`: is that because there is none at all that may be merged?
     pub(super) fn why_dry(&self) -> Stop {
         let mut any = false;
-        self.arena.for_each_pair(&self.pieces.widths, |_, left, right, _| {
-            any = any || !self.passed.contains(&(left, right)) && self.may_merge((left, right));
+        self.field.for_each_pair(|_, left, right, _| {
+            any = any
+                || !self.passed.contains(&(left, right))
+                    && self.pieces.may_merge(self.config, (left, right));
         });
         if any { Stop::MinPairCount } else { Stop::NoPair }
     }
 
     pub(super) fn view(&self) -> View<'_> {
-        View::new(&self.arena, &self.pieces, self.config.ties, &self.passed)
+        View::new(&self.field, &self.pieces, self.config.ties, &self.passed)
     }
 }
 

@@ -4,9 +4,10 @@ use std::ops::ControlFlow;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::arena::Arena;
 use super::bpe::Merge;
-use super::learner::{Entry, Pieces, tied};
+use super::learner::{Entry, tied};
+use super::pieces::Pieces;
+use super::places::Field;
 use super::ties::Ties;
 use crate::observe::Silent;
 
@@ -36,7 +37,7 @@ impl TrainObserver for Silent {}
 /// What an observer of training may look at. Everything is counted anew from the words as they are,
 /// so that looking changes nothing and costs nothing to those who do not look.
 pub struct View<'a> {
-    arena: &'a Arena,
+    field: &'a Field,
     pieces: &'a Pieces,
     ties: Ties,
     passed: &'a FxHashSet<(u32, u32)>,
@@ -44,12 +45,12 @@ pub struct View<'a> {
 
 impl<'a> View<'a> {
     pub(super) fn new(
-        arena: &'a Arena,
+        field: &'a Field,
         pieces: &'a Pieces,
         ties: Ties,
         passed: &'a FxHashSet<(u32, u32)>,
     ) -> Self {
-        Self { arena, pieces, ties, passed }
+        Self { field, pieces, ties, passed }
     }
 
     /// The bytes of a piece.
@@ -61,7 +62,7 @@ impl<'a> View<'a> {
     /// Cost: reads the whole corpus.
     pub fn candidates(&self) -> Vec<((u32, u32), u64)> {
         let mut counts: FxHashMap<(u32, u32), (u64, u32)> = FxHashMap::default();
-        self.arena.for_each_pair(&self.pieces.widths, |position, left, right, weight| {
+        self.field.for_each_pair(|position, left, right, weight| {
             counts.entry((left, right)).or_insert((0, position)).0 += weight;
         });
         let mut entries: Vec<Entry> = counts
@@ -80,6 +81,6 @@ impl<'a> View<'a> {
     /// Calls `word(symbols, count)` for every word of the corpus as it is cut now, in order;
     /// [`UNKNOWN`] stands for a character outside the alphabet.
     pub fn for_each_word(&self, word: impl FnMut(&[u32], u64)) {
-        self.arena.for_each_word(&self.pieces.widths, word);
+        self.field.for_each_word(word);
     }
 }

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, cast
 
 from jogak.errors import UnsupportedFeature
 from jogak.formats.checked import Node
@@ -94,16 +94,14 @@ def _plain(
     section: Section, vocabulary: Vocabulary, size: int, can_make: Callable[[str], bool]
 ) -> Added:
     """The same, by the core, which leaves to others what is not plain."""
-    found = vocabulary.added(section.data, size) if isinstance(vocabulary, Ids) else None
+    found = (
+        vocabulary.added(section.data, section.place, size) if isinstance(vocabulary, Ids) else None
+    )
     if found is None:
         raise NotPlain
-    ids, special, rules = found
-    tokens = []
-    for text, options, known in rules:
-        in_model = known and can_make(text)
-        if text not in special or in_model or True in options:
-            tokens.append(AddedToken.checked(text, options, in_model))
-    return Added(ids, special, tuple(tokens))
+    ids, special, tokens = found
+    made = {text for text in tokens.known() if can_make(text)}
+    return Added(ids, special, cast(Any, tokens.with_rules(made)))
 
 
 def _entries(node: Node | None) -> Iterator[tuple[str, bool, tuple[bool, ...]]]:

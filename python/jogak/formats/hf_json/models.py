@@ -175,7 +175,11 @@ def _merges(
     """
     entries = node.value
     if isinstance(ids, Ids):
-        merges = ids.merges(entries.data, prefix) if isinstance(entries, Section) else None
+        merges = (
+            ids.merges(entries.data, entries.place, prefix)
+            if isinstance(entries, Section)
+            else None
+        )
         if merges is None:
             raise NotPlain
         return cast(Any, merges), _maker(ids, merges)

@@ -28,11 +28,12 @@ class Section:
     """A list as it stands in the file.
 
     Args:
-        data: their bytes.
+        data: the file.
+        place: where it starts and ends there.
     """
 
-    def __init__(self, data: bytes) -> None:
-        self.data = data
+    def __init__(self, data: bytes, place: tuple[int, int]) -> None:
+        self.data, self.place = data, place
 
 
 def whole(data: bytes, name: str | None) -> Node:
@@ -58,7 +59,7 @@ def with_tables(data: bytes, name: str | None) -> Node | None:
     model = root.value["model"]
     model["vocab"] = ids
     if merges is not None:
-        model["merges"] = Section(merges)
+        model["merges"] = Section(data, merges)
     if added is not None:
-        root.value["added_tokens"] = Section(added)
+        root.value["added_tokens"] = Section(data, added)
     return root

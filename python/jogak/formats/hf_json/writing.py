@@ -11,8 +11,6 @@ import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from jogak.errors import UnsupportedFeature
-from jogak.formats.checked import is_unicode
 from jogak.formats.family import Probe
 from jogak.formats.files import PathLike, write_atomically
 from jogak.formats.hf_json import added, decoders, inputs, normalizers, pretokenizers, processors
@@ -63,11 +61,4 @@ def dumps(spec: Spec, name: str = "tokenizer.json") -> bytes:
         "decoder": decoders.write(decoder_of(spec), name),
         "model": write_model(spec, outside, name),
     }
-    try:
-        return json.dumps(sections, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
-    except UnicodeEncodeError:
-        broken = next((text for text in ids if not is_unicode(text)), None)
-        which = "a text of its stages" if broken is None else f"the piece {broken!r}"
-        raise UnsupportedFeature(
-            f"{name}: {which} has a lone surrogate, which UTF-8 cannot say; expected Unicode"
-        ) from None
+    return json.dumps(sections, ensure_ascii=False, separators=(",", ":")).encode("utf-8")

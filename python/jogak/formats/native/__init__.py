@@ -104,8 +104,8 @@ def write(
     """Write a native file, wholly or not at all.
 
     Raises:
-        ConfigError: the spec, log or probes hold something that could not be read again, such as a
-            piece with a lone surrogate.
+        ConfigError: the log or the probes hold something that could not be read again, such as a text
+            with a lone surrogate.
         OSError: the file cannot be written.
     """
     write_atomically(path, dumps(spec, training, probes))
