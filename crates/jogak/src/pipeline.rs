@@ -331,7 +331,7 @@ impl Tokenizer {
         let mut result = Ok(());
         let learn = |table: &mut KnownWords, start: usize, end: usize, out: &mut Vec<u32>| {
             if result.is_err() {
-                return false;
+                return;
             }
             let (word, before) = (&text[start..end], out.len());
             result = self.model.word(word, way, scratch, out, &mut Silent);
@@ -342,7 +342,6 @@ impl Tokenizer {
                 }
                 table.insert(word.as_bytes(), &out[before..]);
             }
-            result.is_ok()
         };
         let (all_words, before) = (self.model.cuts_all_words(), out.len());
         let mut words = Looking { bytes, known, queue, out, learn };
@@ -503,10 +502,10 @@ struct Looking<'a, L> {
     learn: L,
 }
 
-impl<L: FnMut(&mut KnownWords, usize, usize, &mut Vec<u32>) -> bool> Looking<'_, L> {
+impl<L: FnMut(&mut KnownWords, usize, usize, &mut Vec<u32>)> Looking<'_, L> {
     #[inline(always)]
     fn word(&mut self, start: usize, end: usize, character: u32) {
-        if self.queue.push(start, end, character) {
+        if self.queue.push(self.bytes, self.known, start, end, character) {
             self.finish();
         }
     }

@@ -44,7 +44,7 @@ impl KnownWords {
         if end - start > INLINE {
             return self.long.get(text, start, end, out);
         }
-        let ids = self.short.get(text, start, end);
+        let ids = self.short.get(self.short.seek(text, start, end));
         if let Some(count) = ids.count() {
             out.extend_from_slice(&ids.ids()[..count]);
             return true;
@@ -56,7 +56,7 @@ impl KnownWords {
     pub fn knows(&self, word: &[u8]) -> bool {
         match word.len() {
             0 => false,
-            1..=INLINE => self.short.get(word, 0, word.len()) != Packed::NONE,
+            1..=INLINE => self.short.get(self.short.seek(word, 0, word.len())) != Packed::NONE,
             _ => self.long.get(word, 0, word.len(), &mut Vec::new()),
         }
     }
@@ -74,6 +74,9 @@ impl KnownWords {
         if word.len() > INLINE || packed.is_none() {
             self.long.insert(word, ids);
         }
+        if let (1..=3, Some(packed)) = (word.len(), packed) {
+            self.keep_character(word, packed);
+        }
     }
 
     /// Words of up to 15 bytes.
@@ -82,19 +85,23 @@ impl KnownWords {
         &self.short
     }
 
-    /// The ids of a character.
+    /// The ids of a character, if it is kept beside; 0 is none.
     #[inline(always)]
     pub(super) fn character(&self, character: u32) -> Packed {
         self.characters.get(character as usize).copied().unwrap_or(Packed::NONE)
     }
 
-    /// Remembers the ids of a character beside.
-    pub(super) fn keep_character(&mut self, character: u32, ids: &[u32]) {
-        let Some(packed) = Packed::new(ids).filter(|_| character >> 16 == 0) else { return };
-        if self.characters.is_empty() {
-            self.characters.resize(1 << 16, Packed::NONE);
+    /// Keeps the ids of a word beside if it is one character.
+    fn keep_character(&mut self, word: &[u8], ids: Packed) {
+        let mut characters = std::str::from_utf8(word).unwrap_or_default().chars();
+        if let (Some(character), None) = (characters.next(), characters.next()) {
+            if self.characters.is_empty() {
+                self.characters.resize(1 << 16, Packed::NONE);
+            }
+            // Up to three bytes: below U+10000. No word is sought as the character 0.
+            self.characters[character as usize % (1 << 16)] = ids;
+            self.characters[0] = Packed::NONE;
         }
-        self.characters[character as usize] = packed;
     }
 }
 
@@ -122,22 +129,25 @@ mod tests {
     }
 
     #[test]
-    fn remembers_characters() {
+    fn keeps_characters_beside() {
         let mut table = KnownWords::new([].into_iter(), 1 << 20);
-        let cases: [(char, &[u32], bool); 5] = [
-            ('가', &[1], true),
-            ('나', &[1 << 19, 0], true),
-            ('다', &[3, 2, (1 << 20) - 1], true),
-            ('라', &[1 << 20], false),
-            ('🐑', &[1], false),
+        let cases: [(&str, &[u32], bool); 7] = [
+            ("가", &[1], true),
+            ("나", &[1 << 19, 0], true),
+            ("다", &[3, 2, (1 << 20) - 1], true),
+            ("라", &[1 << 20], false),
+            ("\0", &[7], false),
+            ("ab", &[7], false),
+            ("é", &[7], true),
         ];
-        for (character, ids, fits) in cases {
-            let near = |table: &KnownWords| table.character(u32::from(character));
-            assert_eq!(near(&table), Packed::NONE);
-            table.keep_character(u32::from(character), ids);
-            let count = near(&table).count();
-            assert_eq!(count, fits.then_some(ids.len()));
-            assert_eq!(&near(&table).ids()[..count.unwrap_or(0)], if fits { ids } else { &[] });
+        for (word, ids, fits) in cases {
+            table.insert(word.as_bytes(), ids);
+            let found = table.character(word.chars().next().map_or(0, u32::from));
+            assert_eq!(found.count(), fits.then_some(ids.len()), "{word}");
+            assert_eq!(&found.ids()[..found.count().unwrap_or(0)], if fits { ids } else { &[] });
+            let mut out = Vec::new();
+            assert!(table.get(word.as_bytes(), 0, word.len(), &mut out));
+            assert_eq!(out, ids);
         }
     }
 

@@ -7,6 +7,7 @@
 use std::hint::select_unpredictable;
 
 use super::{INLINE, fold, key};
+use crate::scan::prefetch;
 
 /// Longest word of the narrow table, in bytes.
 const NARROW: usize = 7;
@@ -51,152 +52,58 @@ impl Packed {
     }
 }
 
-/// A key with its ids; the key 0 marks a free place.
-#[derive(Debug, Clone, Copy, Default)]
-struct Entry<K> {
-    key: K,
-    ids: Packed,
-}
-
-/// One line of the cache.
+/// One line of the cache: four narrow entries, a key and its ids each; or two wide ones, the two halves of
+/// the key, the ids and nothing. The key 0 marks a free entry: no word has it.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(64))]
-struct Line<K, const N: usize>([Entry<K>; N]);
+struct Line([u64; 8]);
 
-/// What may be a key. No word has the key 0: the length is in it.
-pub(super) trait Key: Copy + Eq + Default {
-    fn hash(self) -> u64;
-}
+const EMPTY: Line = Line([0; 8]);
 
-impl Key for u64 {
-    #[inline(always)]
-    fn hash(self) -> u64 {
-        let product = u128::from(self ^ 0x9E37_79B9_7F4A_7C15) * 0xD6E8_FEB8_6659_FD93;
-        product as u64 ^ (product >> 64) as u64
-    }
-}
-
-impl Key for u128 {
-    #[inline(always)]
-    fn hash(self) -> u64 {
-        fold(self)
-    }
-}
-
-#[derive(Debug)]
-struct Table<K, const N: usize> {
-    lines: Vec<Line<K, N>>,
-    shift: u32,
+/// Lines for one width: a power of two of them.
+#[derive(Debug, Clone, Copy)]
+struct Region {
+    first: usize,
+    lines: usize,
     used: usize,
 }
 
-impl<K: Key, const N: usize> Table<K, N> {
-    /// A table for so many words, and a quarter more at least.
-    fn new(words: usize) -> Self {
-        let lines = (words * 2 / N).next_power_of_two().max(16);
-        let line = Line([Entry::default(); N]);
-        Self { lines: vec![line; lines], shift: 64 - lines.trailing_zeros(), used: 0 }
-    }
-
+impl Region {
+    /// Which line a hash belongs to.
     #[inline(always)]
-    fn home(&self, key: K) -> usize {
-        (key.hash() >> self.shift) as usize & (self.lines.len() - 1)
+    fn home(self, hash: u64) -> usize {
+        self.first + ((u128::from(hash) * self.lines as u128) >> 64) as usize
     }
 
-    /// The ids of a word if they are where they should be.
-    #[inline(always)]
-    fn at_home(&self, key: K) -> Packed {
-        let Line(entries) = &self.lines[self.home(key)];
-        let mut found = 0;
-        for entry in entries {
-            // Which of them it is cannot be foreseen: no branch.
-            found |= select_unpredictable(entry.key == key, entry.ids.0, 0);
-        }
-        Packed(found)
+    fn behind(self, line: usize) -> usize {
+        if line + 1 == self.first + self.lines { self.first } else { line + 1 }
     }
 
-    fn get(&self, key: K) -> Packed {
-        let mut at = self.home(key);
-        loop {
-            for entry in &self.lines[at & (self.lines.len() - 1)].0 {
-                if entry.key == key {
-                    return entry.ids;
-                }
-                if entry.key == K::default() {
-                    return Packed::NONE;
-                }
-            }
-            at += 1;
-        }
-    }
-
-    /// Enters a word that is not there. There must be room.
-    fn insert(&mut self, key: K, ids: Packed) {
-        let mask = self.lines.len() - 1;
-        let mut at = self.home(key);
-        loop {
-            let entries = &mut self.lines[at & mask].0;
-            if let Some(free) = entries.iter_mut().find(|entry| entry.key == K::default()) {
-                *free = Entry { key, ids };
-                self.used += 1;
-                return;
-            }
-            at += 1;
-        }
-    }
-
-    /// Whether it must grow before the next word.
-    fn is_full(&self) -> bool {
-        self.used * 8 >= self.lines.len() * N * 5
-    }
-
-    fn bytes(&self) -> usize {
-        self.lines.len() * size_of::<Line<K, N>>()
-    }
-
-    #[cold]
-    fn grow(&mut self) {
-        let mut larger = Self::new(self.lines.len() * N);
-        for entry in self.lines.iter().flat_map(|line| line.0) {
-            if entry.key != K::default() {
-                larger.insert(entry.key, entry.ids);
-            }
-        }
-        *self = larger;
+    fn is_full(self, width: usize) -> bool {
+        self.used * 8 >= self.lines * (8 / width) * 5
     }
 }
 
-/// Words of up to 15 bytes.
+/// Eight-byte parts of a narrow entry and of a wide one.
+const WIDTHS: [usize; 2] = [2, 4];
+
+/// A word that is looked for.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Sought {
+    low: u64,
+    high: u64,
+    line: usize,
+    narrow: bool,
+}
+
+/// Words of up to 15 bytes: first the lines of the narrow ones, then those of the wide ones.
 #[derive(Debug)]
 pub(super) struct ShortWords {
-    narrow: Table<u64, 4>,
-    wide: Table<u128, 2>,
-    /// Bytes that both may take together.
+    lines: Vec<Line>,
+    narrow: Region,
+    wide: Region,
+    /// Lines, at most.
     limit: usize,
-}
-
-/// The key of a word that is too long to have one: no entry has it.
-const NO_KEY: u128 = u128::MAX;
-
-/// Whether the word is one of the narrow table.
-#[inline(always)]
-pub(super) fn is_narrow(start: usize, end: usize) -> bool {
-    end - start <= NARROW
-}
-
-/// The key of `text[start..end]`, which has 1 to 7 bytes: those, and the length in the eighth.
-#[inline(always)]
-fn narrow_key(text: &[u8], start: usize, end: usize) -> u64 {
-    let len = end - start;
-    let bytes = match text.get(start..).and_then(|text| text.first_chunk::<8>()) {
-        Some(bytes) => u64::from_le_bytes(*bytes) & ((1 << (8 * len % 64)) - 1),
-        None => {
-            let mut bytes = [0; 8];
-            bytes[..len].copy_from_slice(&text[start..end]);
-            u64::from_le_bytes(bytes)
-        }
-    };
-    bytes | (len as u64) << 56
 }
 
 impl ShortWords {
@@ -207,55 +114,154 @@ impl ShortWords {
             narrow += usize::from(length <= NARROW);
             wide += usize::from(length > NARROW && length <= INLINE);
         }
-        let mut words = Self { narrow: Table::new(narrow), wide: Table::new(wide), limit };
-        words.limit = limit.max(words.narrow.bytes() + words.wide.bytes());
-        words
+        // At most half full.
+        let (narrow, wide) = (narrow.div_ceil(2), wide);
+        let lines = |count: usize| count.next_power_of_two().max(16);
+        let words = Self::with_lines(lines(narrow), lines(wide), limit / size_of::<Line>());
+        Self { limit: words.limit.max(words.lines.len()), ..words }
+    }
+
+    fn with_lines(narrow: usize, wide: usize, limit: usize) -> Self {
+        Self {
+            lines: vec![EMPTY; narrow + wide],
+            narrow: Region { first: 0, lines: narrow, used: 0 },
+            wide: Region { first: narrow, lines: wide, used: 0 },
+            limit,
+        }
     }
 
     /// Whether a word may be refused.
     pub(super) fn is_full(&self) -> bool {
-        let (narrow, wide) = (self.narrow.bytes(), self.wide.bytes());
-        let full = |table: usize, is_full: bool| is_full && narrow + wide + table > self.limit;
-        full(narrow, self.narrow.is_full()) || full(wide, self.wide.is_full())
+        let full = |region: Region, width| {
+            region.is_full(width) && self.lines.len() + region.lines > self.limit
+        };
+        full(self.narrow, WIDTHS[0]) || full(self.wide, WIDTHS[1])
     }
 
-    /// The ids of `text[start..end]`, which [is narrow](is_narrow), if they are where they should be.
+    /// What it looks like; words are to be sought anew if that changes.
     #[inline(always)]
-    pub(super) fn narrow(&self, text: &[u8], start: usize, end: usize) -> Packed {
-        self.narrow.at_home(narrow_key(text, start, end))
+    pub(super) fn shape(&self) -> (usize, usize) {
+        (self.narrow.lines, self.wide.lines)
     }
 
-    /// The same of one of 8 to 15 bytes; nothing of a longer one.
+    /// What to look for, to find `text[start..end]`. Nothing is found of a word of more than 15 bytes.
     #[inline(always)]
-    pub(super) fn wide(&self, text: &[u8], start: usize, end: usize) -> Packed {
-        let key = if end - start > INLINE { NO_KEY } else { key(text, start, end) };
-        self.wide.at_home(key)
+    pub(super) fn seek(&self, text: &[u8], start: usize, end: usize) -> Sought {
+        let key = if end - start > INLINE { u128::MAX } else { key(text, start, end) };
+        let hash = fold(key);
+        let (low, high) = (key as u64, (key >> 64) as u64);
+        let narrow = end - start <= NARROW;
+        // The first seven bytes, and the length from the other half.
+        let low = select_unpredictable(narrow, low | high, low);
+        let line = select_unpredictable(narrow, self.narrow.home(hash), self.wide.home(hash));
+        Sought { low, high, line, narrow }
     }
 
-    /// The ids of `text[start..end]`, which has 1 to 15 bytes.
-    pub(super) fn get(&self, text: &[u8], start: usize, end: usize) -> Packed {
-        if is_narrow(start, end) {
-            self.narrow.get(narrow_key(text, start, end))
-        } else {
-            self.wide.get(key(text, start, end))
+    /// Has the line fetched where the word should be.
+    #[inline(always)]
+    pub(super) fn prefetch(&self, sought: Sought) {
+        prefetch(&self.lines, sought.line);
+    }
+
+    /// The ids of a word if they are in that line.
+    #[inline(always)]
+    pub(super) fn in_line(&self, sought: Sought) -> Packed {
+        let Some(Line(line)) = self.lines.get(sought.line) else { return Packed::NONE };
+        // Which entry it is cannot be foreseen: no branches.
+        let (mut narrow, mut wide) = (0, 0);
+        for entry in line.as_chunks::<2>().0 {
+            narrow |= select_unpredictable(entry[0] == sought.low, entry[1], 0);
         }
+        for entry in line.as_chunks::<4>().0 {
+            let same = (entry[0] ^ sought.low) | (entry[1] ^ sought.high);
+            wide |= select_unpredictable(same == 0, entry[2], 0);
+        }
+        Packed(select_unpredictable(sought.narrow, narrow, wide))
     }
 
-    /// Enters a word of 1 to 15 bytes that is not there. Unless it [is full](Self::is_full).
+    /// The ids of a word.
+    pub(super) fn get(&self, sought: Sought) -> Packed {
+        let found = self.in_line(sought);
+        if found != Packed::NONE {
+            return found;
+        }
+        let (region, width) = self.region(sought.narrow);
+        let mut at = sought.line;
+        // A line with a free entry is the last one.
+        while self.lines[at].0.chunks(width).all(|entry| entry[..width / 2] != [0, 0][..width / 2])
+        {
+            at = region.behind(at);
+            let found = self.in_line(Sought { line: at, ..sought });
+            if found != Packed::NONE {
+                return found;
+            }
+        }
+        Packed::NONE
+    }
+
+    fn region(&self, narrow: bool) -> (Region, usize) {
+        if narrow { (self.narrow, WIDTHS[0]) } else { (self.wide, WIDTHS[1]) }
+    }
+
+    /// Enters a word of 1 to 15 bytes that is not there, unless it [is full](Self::is_full).
     pub(super) fn insert(&mut self, word: &[u8], ids: Packed) {
         if self.is_full() {
             return;
         }
-        if is_narrow(0, word.len()) {
-            if self.narrow.is_full() {
-                self.narrow.grow();
+        let (region, width) = self.region(word.len() <= NARROW);
+        if region.is_full(width) {
+            self.grow(word.len() <= NARROW);
+        }
+        let sought = self.seek(word, 0, word.len());
+        self.enter(sought, ids.0);
+    }
+
+    fn enter(&mut self, sought: Sought, ids: u64) {
+        let (region, width) = self.region(sought.narrow);
+        let mut at = sought.line;
+        loop {
+            let free = self.lines[at].0.chunks_mut(width);
+            let free = free.into_iter().find(|entry| entry[..width / 2] == [0, 0][..width / 2]);
+            if let Some(entry) = free {
+                if sought.narrow {
+                    entry.copy_from_slice(&[sought.low, ids]);
+                } else {
+                    entry.copy_from_slice(&[sought.low, sought.high, ids, 0]);
+                }
+                break;
             }
-            self.narrow.insert(narrow_key(word, 0, word.len()), ids);
-        } else {
-            if self.wide.is_full() {
-                self.wide.grow();
+            at = region.behind(at);
+        }
+        if sought.narrow { self.narrow.used += 1 } else { self.wide.used += 1 }
+    }
+
+    /// Doubles one of the regions.
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self, narrow: bool) {
+        let (narrow_lines, wide_lines) = self.shape();
+        let larger = Self::with_lines(
+            narrow_lines << usize::from(narrow),
+            wide_lines << usize::from(!narrow),
+            self.limit,
+        );
+        let old = std::mem::replace(self, larger);
+        let (narrow_lines, wide_lines) = old.lines.split_at(narrow_lines);
+        for &[low, ids] in narrow_lines.iter().flat_map(|line| line.0.as_chunks::<2>().0) {
+            if low != 0 {
+                let hash = fold(u128::from(low & LOW_SEVEN) | u128::from(low & !LOW_SEVEN) << 64);
+                let line = self.narrow.home(hash);
+                self.enter(Sought { low, high: 0, line, narrow: true }, ids);
             }
-            self.wide.insert(key(word, 0, word.len()), ids);
+        }
+        for &[low, high, ids, _] in wide_lines.iter().flat_map(|line| line.0.as_chunks::<4>().0) {
+            if (low, high) != (0, 0) {
+                let line = self.wide.home(fold(u128::from(low) | u128::from(high) << 64));
+                self.enter(Sought { low, high, line, narrow: false }, ids);
+            }
         }
     }
 }
+
+/// The bytes of a narrow key, without the length.
+const LOW_SEVEN: u64 = u64::MAX >> 8;

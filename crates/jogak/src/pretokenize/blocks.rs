@@ -2,7 +2,7 @@
 //!
 //! Every byte of a character has the class of the character, so that the class of the character before
 //! is that of the byte before, and a run of characters is a run of bits. ASCII is classed by vectors,
-//! Chinese and Hangul by their first bytes, every other character by its entry in the tables.
+//! Chinese, Hangul and Russian by their bytes, every other character by its entry in the tables.
 
 use super::classes::{CASELESS, LETTER, LOWER, NUMBER, SPACE, UPPER, class_at};
 use crate::scan::{BLOCK, Look};
@@ -134,12 +134,22 @@ impl Block {
         };
         add(rest.kind, (1 << rest.bytes) - 1);
         *rest = Rest::default();
-        let solid = high.solid;
+        // Chinese (U+4E00 to U+9FFF) and Hangul (U+AC00 to U+D77F), by their first bytes and some of the
+        // second ones.
+        let solid = high.e5_to_ec
+            | high.e4 & (high.from_b8 >> 1)
+            | high.ea & (high.from_b0 >> 1)
+            | high.ed & (high.to_9d >> 1);
         add(CASELESS_KIND, solid | solid << 1 | solid << 2);
         if solid >> 62 != 0 {
             *rest = Rest { kind: CASELESS_KIND, bytes: 1 + (solid >> 63) as u32 };
         }
-        let mut others = firsts & !solid;
+        // Russian: U+0400 to U+042F and U+0430 to U+045F.
+        let capital = high.d0 & (high.to_af >> 1);
+        add(UPPER_KIND, capital | capital << 1);
+        let small = high.d0 & (high.from_b0 >> 1) | high.d1 & (high.to_9f >> 1);
+        add(LOWER_KIND, small | small << 1);
+        let mut others = firsts & !(solid | capital | small);
         while others != 0 {
             let place = others.trailing_zeros();
             others &= others - 1;

@@ -113,7 +113,17 @@ fn high(bytes: &[u8; BLOCK]) -> High {
         two: mask(within(bytes, 0xC0, 0xDF)),
         three: mask(within(bytes, 0xE0, 0xEF)),
         four: mask(within(bytes, 0xF0, 0xFF)),
-        solid: mask(or(within(bytes, 0xE5, 0xE9), within(bytes, 0xEB, 0xEC))),
+        e5_to_ec: mask(or(within(bytes, 0xE5, 0xE9), within(bytes, 0xEB, 0xEC))),
+        d0: mask(is(bytes, 0xD0)),
+        d1: mask(is(bytes, 0xD1)),
+        e4: mask(is(bytes, 0xE4)),
+        ea: mask(is(bytes, 0xEA)),
+        ed: mask(is(bytes, 0xED)),
+        to_9d: mask(within(bytes, 0x80, 0x9D)),
+        to_9f: mask(within(bytes, 0x80, 0x9F)),
+        to_af: mask(within(bytes, 0x80, 0xAF)),
+        from_b0: mask(within(bytes, 0xB0, 0xBF)),
+        from_b8: mask(within(bytes, 0xB8, 0xBF)),
     }
 }
 

@@ -8,6 +8,7 @@
 //! stands before a letter) is arithmetic on masks, 64 places at once, without a branch.
 //!
 //! ```text
+//! prefetch.rs a hint                                          a safe face of it
 //! plain.rs    eight bytes at a time in an ordinary register   any machine
 //! avx2.rs     32 at a time                                    x86-64 of 2013 and later, found when run
 //! ```
@@ -15,8 +16,10 @@
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 mod plain;
+mod prefetch;
 
 pub(crate) use plain::Plain;
+pub(crate) use prefetch::prefetch;
 
 /// Bytes to a block.
 pub(crate) const BLOCK: usize = 64;
@@ -51,8 +54,21 @@ pub(crate) struct High {
     pub(crate) two: u64,
     pub(crate) three: u64,
     pub(crate) four: u64,
-    /// First bytes E5 to E9, EB and EC: of Chinese characters and Hangul syllables alone.
-    pub(crate) solid: u64,
+    /// The first bytes E5 to E9, EB and EC.
+    pub(crate) e5_to_ec: u64,
+    /// Single first bytes.
+    pub(crate) d0: u64,
+    pub(crate) d1: u64,
+    pub(crate) e4: u64,
+    pub(crate) ea: u64,
+    pub(crate) ed: u64,
+    /// Bytes within characters, from 80 on.
+    pub(crate) to_9d: u64,
+    pub(crate) to_9f: u64,
+    pub(crate) to_af: u64,
+    /// The same, up to BF.
+    pub(crate) from_b0: u64,
+    pub(crate) from_b8: u64,
 }
 
 /// Bytes that stand apart from their neighbours, or help to say so.
@@ -134,7 +150,17 @@ mod tests {
             two: mask(&|byte| matches!(byte, 0xC0..=0xDF)),
             three: mask(&|byte| matches!(byte, 0xE0..=0xEF)),
             four: mask(&|byte| byte >= 0xF0),
-            solid: mask(&|byte| matches!(byte, 0xE5..=0xE9 | 0xEB | 0xEC)),
+            e5_to_ec: mask(&|byte| matches!(byte, 0xE5..=0xE9 | 0xEB | 0xEC)),
+            d0: mask(&|byte| byte == 0xD0),
+            d1: mask(&|byte| byte == 0xD1),
+            e4: mask(&|byte| byte == 0xE4),
+            ea: mask(&|byte| byte == 0xEA),
+            ed: mask(&|byte| byte == 0xED),
+            to_9d: mask(&|byte| matches!(byte, 0x80..=0x9D)),
+            to_9f: mask(&|byte| matches!(byte, 0x80..=0x9F)),
+            to_af: mask(&|byte| matches!(byte, 0x80..=0xAF)),
+            from_b0: mask(&|byte| matches!(byte, 0xB0..=0xBF)),
+            from_b8: mask(&|byte| matches!(byte, 0xB8..=0xBF)),
         };
         let apart = Apart {
             blanks: mask(&|byte| matches!(byte, b'\t' | b'\n' | b'\r' | b' ')),

@@ -85,8 +85,18 @@ impl Look for Plain {
             masks.two |= gather(eight.beyond(0xC0, 0xDF)) << shift;
             masks.three |= gather(eight.beyond(0xE0, 0xEF)) << shift;
             masks.four |= gather(eight.beyond(0xF0, 0xFF)) << shift;
-            let solid = eight.beyond(0xE5, 0xE9) | eight.beyond(0xEB, 0xEC);
-            masks.solid |= gather(solid) << shift;
+            let e5_to_ec = eight.beyond(0xE5, 0xE9) | eight.beyond(0xEB, 0xEC);
+            masks.e5_to_ec |= gather(e5_to_ec) << shift;
+            masks.d0 |= gather(eight.beyond(0xD0, 0xD0)) << shift;
+            masks.d1 |= gather(eight.beyond(0xD1, 0xD1)) << shift;
+            masks.e4 |= gather(eight.beyond(0xE4, 0xE4)) << shift;
+            masks.ea |= gather(eight.beyond(0xEA, 0xEA)) << shift;
+            masks.ed |= gather(eight.beyond(0xED, 0xED)) << shift;
+            masks.to_9d |= gather(eight.beyond(0x80, 0x9D)) << shift;
+            masks.to_9f |= gather(eight.beyond(0x80, 0x9F)) << shift;
+            masks.to_af |= gather(eight.beyond(0x80, 0xAF)) << shift;
+            masks.from_b0 |= gather(eight.beyond(0xB0, 0xBF)) << shift;
+            masks.from_b8 |= gather(eight.beyond(0xB8, 0xBF)) << shift;
         });
         masks
     }
