@@ -221,13 +221,14 @@ impl Tokenizer {
         // Lent to the words while they are cut.
         let mut prepared = std::mem::take(&mut worker.prepared);
         let prepare::Scratch { normalized, written } = &mut prepared;
-        let words = |ready: Prepared<'_>, way: &mut Way, worker: &mut Worker, out: &mut Vec<u32>| {
-            if remember {
-                self.remembered(ready, way, worker, out)
-            } else {
-                self.plainly(ready, way, worker, out)
-            }
-        };
+        let words =
+            |ready: Prepared<'_>, way: &mut Way, worker: &mut Worker, out: &mut Vec<u32>| {
+                if remember {
+                    self.remembered(ready, way, worker, out)
+                } else {
+                    self.plainly(ready, way, worker, out)
+                }
+            };
         let result = self.added.for_each(input, policy, |part| {
             let (part, place, base) = match part {
                 Part::Token(id, ..) => {

@@ -77,7 +77,7 @@ impl Tokenizer {
         let (sure, odd) = (Cell::new(true), Cell::new(None));
         let learn = |table: &mut KnownWords, start: usize, end: usize, out: &mut Vec<u32>| {
             if !sure.get() {
-                return false;
+                return;
             }
             let (word, before) = (&text[start..end], out.len());
             // Errors come again on the plain way.
@@ -86,8 +86,8 @@ impl Tokenizer {
                 let mut covered = true;
                 let cut = self.prepare.for_each(ready, |start, end| {
                     let word = &ready.text[start..end];
-                    covered = covered
-                        && self.model.word(word, way, scratch, out, &mut Silent).is_ok();
+                    covered =
+                        covered && self.model.word(word, way, scratch, out, &mut Silent).is_ok();
                 });
                 cut.ok().filter(|()| covered)
             };
@@ -98,7 +98,6 @@ impl Tokenizer {
                 }
                 table.insert(word.as_bytes(), &out[before..]);
             }
-            sure.get()
         };
         let bytes = text.as_bytes();
         let mut words = Looking { bytes, known, queue, out, learn };

@@ -105,7 +105,8 @@ impl Stretch<'_> {
             return self.by_itself(start, end, odd);
         }
         self.behind = behind;
-        if self.queue.push(start, end, character(self.sums.text.as_bytes(), start, end)) {
+        let text = self.sums.text.as_bytes();
+        if self.queue.push(text, self.known, start, end, character(text, start, end)) {
             self.finish();
         }
     }
@@ -118,12 +119,11 @@ impl Stretch<'_> {
         sums.slack = (self.behind - self.before) as f64;
         let text = sums.text.as_bytes();
         queue.look_up(text, known, out, |table, start, end, out| {
-            let kept = sums.learn(table, start, end, out);
+            sums.learn(table, start, end, out);
             // The words that follow here count on it.
             if sums.bound >= f64::from(LARGEST_SINGLE) {
                 sums.sure = false;
             }
-            kept
         });
         self.before = sums.bound.ceil() as usize;
         self.behind = self.before;
@@ -151,18 +151,12 @@ impl Stretch<'_> {
 }
 
 impl Sums<'_> {
-    /// Appends the ids of a word that is not known and not too long; true if it is known from now on. What
-    /// a known word of its length may add to the sum is part of the bound already.
+    /// Appends the ids of a word that is not known and not too long. What a known word of its length may add
+    /// to the sum is part of the bound already.
     #[inline(never)]
-    fn learn(
-        &mut self,
-        table: &mut KnownWords,
-        start: usize,
-        end: usize,
-        out: &mut Vec<u32>,
-    ) -> bool {
+    fn learn(&mut self, table: &mut KnownWords, start: usize, end: usize, out: &mut Vec<u32>) {
         if !self.sure {
-            return false;
+            return;
         }
         let (bytes, before) = (self.text.as_bytes(), out.len());
         let mark = if self.marked.get(bytes, start, end, out) {
@@ -170,7 +164,7 @@ impl Sums<'_> {
         } else {
             let Some(mark) = self.near(start, end, out) else {
                 self.sure = false;
-                return false;
+                return;
             };
             let word = &bytes[start..end];
             if mark.holds_to_the_largest() && mark.extent() <= extent(word.len()) as f64 {
@@ -178,7 +172,7 @@ impl Sums<'_> {
                     table.clear(std::iter::empty());
                 }
                 table.insert(word, &out[before..]);
-                return true;
+                return;
             }
             if self.marked.is_full() {
                 self.marked.clear();
@@ -193,11 +187,10 @@ impl Sums<'_> {
             if !mark.holds(self.bound, Precision::Single) {
                 out.truncate(before);
                 self.exactly(start, end, None, out);
-                return false;
+                return;
             }
         }
         self.bound += mark.extent();
-        false
     }
 
     /// The ids of a word, and for which sums they hold; None if that is not certain.

@@ -94,12 +94,7 @@ impl Raw {
     /// Calls `word` with the raw words of a stretch of text, left to right; false if they are not certain
     /// for a stretch that stands there.
     #[inline]
-    pub(crate) fn for_each(
-        &self,
-        text: &str,
-        place: Place,
-        mut word: impl FnMut(RawWord),
-    ) -> bool {
+    pub(crate) fn for_each(&self, text: &str, place: Place, mut word: impl FnMut(RawWord)) -> bool {
         let bytes = text.as_bytes();
         let plain = |start, end| RawWord { start, end, odd: None };
         let Some(spaces) = self.spaces else {

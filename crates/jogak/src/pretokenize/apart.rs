@@ -178,7 +178,10 @@ mod tests {
 
     #[test]
     fn random_texts() {
-        let parts = ["a", "bc", " ", "  ", "\n", "\t\r", ".", "!?", "中", "文字", "가나", "é", "鿿", "䷿", "🐑"];
+        let parts = [
+            "a", "bc", " ", "  ", "\n", "\t\r", ".", "!?", "中", "文字", "가나", "é", "鿿", "䷿",
+            "🐑",
+        ];
         let mut state = 1u64;
         for _ in 0..20_000 {
             let mut text = String::new();

@@ -225,7 +225,7 @@ impl Unigram {
         Ok(Self {
             hf: hf.map(Box::new),
             among_ways,
-            tree: DoubleArray::new(texts())?,
+            tree: DoubleArray::new(texts())?.with_characters(),
             cuts: Cuts::new(texts().map(|(piece, _)| piece)),
             single,
             unknown_score,
