@@ -3,6 +3,8 @@
 //! Rule: composes and decides nothing. A [`Tokenizer`] is immutable and shared between threads; what
 //! changes while encoding lives in a [`Worker`], one for each thread.
 
+mod raw;
+mod sums;
 mod unigram;
 
 use std::ops::Range;
@@ -16,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::model::{Bpe, Model, Scratch, Strategy, Way};
 use crate::normalize::{Origins, Place};
 use crate::observe::Silent;
-use crate::prepare::{self, Prepare, Prepared};
+use crate::prepare::{self, Prepare, Prepared, RawScratch};
 use crate::random::SplitMix64;
 
 /// How much memory a worker may use to remember words, in bytes.
@@ -30,6 +32,8 @@ pub struct Tokenizer {
     model: Model,
     decoder: Decoder,
     cache_limit: usize,
+    /// Whether words are looked up as they stand in the text.
+    looks_up_raw: bool,
     /// Workers that nobody uses at the moment. Never waited for: who finds the list taken makes a
     /// new worker, so that a process forked at the wrong moment does not hang.
     idle: Mutex<Vec<Worker>>,
@@ -39,8 +43,13 @@ pub struct Tokenizer {
 #[derive(Debug)]
 pub struct Worker {
     known: KnownWords,
+    /// Words as they stand in texts, where they are looked up so.
+    raw: KnownWords,
+    raw_room: RawScratch,
     /// Parts of words, for Unigram; made when first asked for.
     parts: Option<Box<WordTable>>,
+    /// Raw words whose ids hold for some sums only, for Unigram.
+    marked: Option<Box<WordTable>>,
     /// Words with the spans of their pieces, once somebody asks for spans.
     spans: Option<Box<WordTable>>,
     queue: Queue,
@@ -92,7 +101,9 @@ impl Tokenizer {
         decoder: Decoder,
         cache_limit: usize,
     ) -> Self {
-        Self { prepare, added, model, decoder, cache_limit, idle: Mutex::new(Vec::new()) }
+        let looks_up_raw = raw::suits(&prepare, &model);
+        let idle = Mutex::new(Vec::new());
+        Self { prepare, added, model, decoder, cache_limit, looks_up_raw, idle }
     }
 
     /// The way back from ids.
@@ -131,9 +142,14 @@ impl Tokenizer {
     pub fn worker(&self) -> Worker {
         let idle = self.idle.try_lock().ok().and_then(|mut idle| idle.pop());
         idle.unwrap_or_else(|| {
+            // Where words are looked up raw, the other table is seldom asked.
+            let raw = if self.looks_up_raw { self.cache_limit / 4 * 3 } else { 0 };
             let mut worker = Worker {
-                known: KnownWords::new(self.known_lengths(), self.cache_limit),
+                known: KnownWords::new(self.known_lengths(), self.cache_limit - raw),
+                raw: KnownWords::new(std::iter::empty(), raw),
+                raw_room: RawScratch::default(),
                 parts: None,
+                marked: None,
                 spans: None,
                 queue: Queue::default(),
                 scratch: Scratch::default(),
@@ -155,7 +171,8 @@ impl Tokenizer {
     /// their ids.
     fn known(&self) -> impl Iterator<Item = (&[u8], u32)> {
         let vocab = self.model.vocab();
-        let known = if self.model.takes_whole_words() { vocab.len() } else { 0 };
+        let known = self.model.takes_whole_words() && !self.looks_up_raw;
+        let known = if known { vocab.len() } else { 0 };
         (0..known as u32).filter_map(|id| Some((vocab.piece(id)?, id)))
     }
 
@@ -200,16 +217,18 @@ impl Tokenizer {
         let remember = !drawn && self.model.is_own(way.strategy);
         let policy = &request.specials;
         let looks_twice = self.added.looks_twice(policy, input.trusted.is_some());
+        let raw = self.prepare.raw().filter(|_| self.looks_up_raw && remember && !looks_twice);
         // Lent to the words while they are cut.
         let mut prepared = std::mem::take(&mut worker.prepared);
         let prepare::Scratch { normalized, written } = &mut prepared;
-        let mut words = |ready: Prepared<'_>, out: &mut Vec<u32>| {
-            if remember {
-                self.remembered(ready, &mut way, worker, out)
-            } else {
-                self.plainly(ready, &mut way, worker, out)
-            }
-        };
+        let words =
+            |ready: Prepared<'_>, way: &mut Way, worker: &mut Worker, out: &mut Vec<u32>| {
+                if remember {
+                    self.remembered(ready, way, worker, out)
+                } else {
+                    self.plainly(ready, way, worker, out)
+                }
+            };
         let result = self.added.for_each(input, policy, |part| {
             let (part, place, base) = match part {
                 Part::Token(id, ..) => {
@@ -218,11 +237,17 @@ impl Tokenizer {
                 }
                 Part::Text(part, place, base) => (part, place, base),
             };
+            if let Some(raw) = raw
+                && self.raw(raw, part, place, &mut way, worker, out)
+            {
+                return Ok(());
+            }
             let text = self.prepare.normalized(part, place, normalized)?;
             if !looks_twice || text.is_empty() {
                 let place = self.prepare.place(part, text, place)?;
                 let origins = || Ok(self.prepare.normalizer().aligned(part, place)?.1);
-                return words(self.prepare.written(text, place, written, origins)?, out);
+                let ready = self.prepare.written(text, place, written, origins)?;
+                return words(ready, &mut way, worker, out);
             }
             let images = self.images(input, part, place, base)?;
             let inner = Input { text, trusted: images.as_deref() };
@@ -240,7 +265,8 @@ impl Tokenizer {
                         let (_, origins) = self.prepare.normalizer().aligned(part, place)?;
                         Ok(origins.part(0, text.len()).0)
                     };
-                    words(self.prepare.written(text, inner, written, origins)?, out)
+                    let ready = self.prepare.written(text, inner, written, origins)?;
+                    words(ready, &mut way, worker, out)
                 }
             });
             found.map_err(|error| self.in_original(error, part, place, base))

@@ -2,12 +2,14 @@
 //!
 //! Rule: the only path for real text. If training and encoding ever cut differently, the fault is here.
 
+mod raw;
 mod steps;
 
 use crate::count::Words;
 use crate::error::Result;
 use crate::normalize::{Aligned, Buffers, Normalizer, Origins, Place, Rule, metaspace};
 use crate::pretokenize::{Dummy, Metaspace, Pretokenizer, Scheme};
+pub(crate) use raw::{Raw, RawScratch, RawWord};
 use steps::Step;
 
 /// Normalizes and pre-tokenizes.
@@ -19,6 +21,8 @@ pub struct Prepare {
     front: Front,
     /// What cuts behind the last rewriting.
     pretokenizer: Pretokenizer,
+    /// How texts may be cut before they are normalized, if they may.
+    raw: Option<Raw>,
 }
 
 /// What rewrites the text before it is cut for the last time.
@@ -104,7 +108,13 @@ impl Prepare {
                 (Front::Steps(steps, asks), pretokenizer)
             }
         };
-        Ok(Self { normalizer, spaces, front, pretokenizer })
+        let raw = Raw::new(&normalizer, schemes);
+        Ok(Self { normalizer, spaces, front, pretokenizer, raw })
+    }
+
+    /// How texts may be cut before they are normalized, if they may.
+    pub(crate) fn raw(&self) -> Option<Raw> {
+        self.raw
     }
 
     /// The normalizer.

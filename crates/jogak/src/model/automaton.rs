@@ -25,8 +25,8 @@ const FIRST: u32 = 1;
 
 #[derive(Debug, Clone, Copy)]
 struct Node {
-    /// The children are the nodes from here to the `children` of the next node.
-    children: u32,
+    /// Where its [`Steps`] start.
+    base: u32,
     /// The piece that ends here, or [`NONE`].
     piece: u32,
     /// Where to go on when no child fits, or [`NONE`].
@@ -45,14 +45,63 @@ struct Cell {
 /// The trees of pieces with their ways out.
 #[derive(Debug)]
 pub(super) struct Automaton {
-    /// Breadth first, so that siblings lie side by side; one more at the end.
+    /// Breadth first.
     nodes: Vec<Node>,
     /// The byte that leads to each node.
     labels: Vec<u8>,
+    steps: Steps,
     /// The children of the two roots, by byte.
     roots: Box<[[u32; 256]; 2]>,
     /// Lists share their beginnings; so there are at most as many cells as the pieces have bytes.
     cells: Vec<Cell>,
+}
+
+/// The child of a node by byte `b` is in slot `base ^ b`, with the node beside it to tell whose child it
+/// is (Aoe 1989).
+#[derive(Debug)]
+struct Steps {
+    /// Node, then child.
+    slots: Vec<(u32, u32)>,
+    /// The first slot that may be free.
+    from: usize,
+}
+
+/// Slots are added in blocks, so that `base ^ byte` is always inside.
+const BLOCK: usize = 256;
+/// How many of the last blocks are searched for room.
+const SEARCHED: usize = 32;
+
+impl Steps {
+    #[inline(always)]
+    fn child(&self, base: u32, node: u32, byte: u8) -> u32 {
+        match self.slots.get((base ^ u32::from(byte)) as usize) {
+            Some(&(parent, child)) if parent == node => child,
+            _ => NONE,
+        }
+    }
+
+    /// Enters the children of a node, whose numbers count up from `first`; gives its base.
+    fn enter(&mut self, node: u32, labels: &[u8], first: u32) -> u32 {
+        let Some(&label) = labels.first() else { return 0 };
+        let free = |slots: &[(u32, u32)], at: usize| slots[at].0 == NONE;
+        self.from = self.from.max(self.slots.len().saturating_sub(SEARCHED * BLOCK));
+        while self.from < self.slots.len() && !free(&self.slots, self.from) {
+            self.from += 1;
+        }
+        let fits = |at: &usize| {
+            let base = at ^ usize::from(label);
+            labels.iter().all(|&label| free(&self.slots, base ^ usize::from(label)))
+        };
+        let found = (self.from..self.slots.len()).find(fits);
+        let base = found.map_or(self.slots.len(), |at| at ^ usize::from(label));
+        if found.is_none() {
+            self.slots.resize(base + BLOCK, (NONE, NONE));
+        }
+        for (&label, child) in labels.iter().zip(first..) {
+            self.slots[base ^ usize::from(label)] = (node, child);
+        }
+        base as u32
+    }
 }
 
 /// A piece of a tree: its bytes there, and its id.
@@ -76,6 +125,7 @@ impl Automaton {
         let mut automaton = Self {
             nodes: Vec::new(),
             labels: vec![0; 2],
+            steps: Steps { slots: Vec::new(), from: 0 },
             roots: Box::new([[NONE; 256]; 2]),
             cells: Vec::new(),
         };
@@ -98,8 +148,8 @@ impl Automaton {
             }
             let (tree, mut range) = below[at].clone();
             let branches = &trees[tree];
-            let mut node =
-                Node { children: below.len() as u32, piece: NONE, fail: NONE, pops: NONE };
+            let mut node = Node { base: 0, piece: NONE, fail: NONE, pops: NONE };
+            let first_child = below.len();
             if let Some(&(_, id)) =
                 branches[range.clone()].first().filter(|(bytes, _)| bytes.len() == depth)
             {
@@ -118,10 +168,11 @@ impl Automaton {
                 parents.push(at as u32);
                 range.start += len;
             }
+            let labels = &self.labels[first_child..];
+            node.base = self.steps.enter(at as u32, labels, first_child as u32);
             self.nodes.push(node);
             at += 1;
         }
-        self.nodes.push(Node { children: at as u32, piece: NONE, fail: NONE, pops: NONE });
         parents
     }
 
@@ -170,14 +221,7 @@ impl Automaton {
         if node < 2 {
             return self.roots[node as usize][usize::from(byte)];
         }
-        let start = self.nodes[node as usize].children as usize;
-        let end = self.nodes[node as usize + 1].children as usize;
-        match &self.labels[start..end] {
-            [] => NONE,
-            [only] if *only == byte => start as u32,
-            [_] => NONE,
-            labels => memchr::memchr(byte, labels).map_or(NONE, |place| (start + place) as u32),
-        }
+        self.steps.child(self.nodes[node as usize].base, node, byte)
     }
 
     /// Appends the pieces of a node's way out to `found`.

@@ -100,6 +100,10 @@ impl WordPiece {
         }
         found.clear();
         if !self.is_long(word) && (word.is_empty() || self.automaton.cut(word.as_bytes(), found)) {
+            if !S::SPANS {
+                found.iter().for_each(|&id| sink.piece(id, 0, 0));
+                return Ok(());
+            }
             let (mut at, mut extra) = (0, self.extra.0);
             for &id in found.iter() {
                 let end = at + self.length(id, extra);

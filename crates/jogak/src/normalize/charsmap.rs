@@ -80,6 +80,11 @@ impl Charsmap {
         Self { trie: Trie::new(units), replacements, active: CharSet::new(active) }
     }
 
+    /// Its keys.
+    pub(super) fn trie(&self) -> &Trie {
+        &self.trie
+    }
+
     /// The charsmap in SentencePiece's format.
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         packed(self.trie.units(), &self.replacements)

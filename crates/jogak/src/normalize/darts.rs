@@ -81,6 +81,14 @@ impl Trie {
         }
         self.units.get(node.1 as usize).map(|unit| unit & !IS_VALUE)
     }
+
+    /// Whether no key has this byte but as its first. Units that nothing leads to may make it say no.
+    pub(super) fn has_only_first(&self, byte: u8) -> bool {
+        let first = self.root().map(|root| (root.1 ^ u32::from(byte)) as usize);
+        self.units.iter().enumerate().all(|(index, unit)| {
+            unit & (IS_VALUE | 0xFF) != u32::from(byte) || Some(index) == first
+        })
+    }
 }
 
 /// A charsmap of rules (key, replacement), in the format of SentencePiece. The same rules in any order

@@ -39,6 +39,11 @@ impl Replacer {
         Ok(Self { pattern, with: with.to_owned() })
     }
 
+    /// What is looked for.
+    pub(super) fn pattern(&self) -> &Pattern {
+        &self.pattern
+    }
+
     /// Whether there is a match. A regular expression is not run twice: it may change everything.
     pub(super) fn changes(&self, text: &str) -> bool {
         match &self.pattern {

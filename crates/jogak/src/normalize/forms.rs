@@ -77,6 +77,11 @@ impl Former {
         Self { form, young, restless }
     }
 
+    /// Which form it is.
+    pub(super) fn form(&self) -> Form {
+        self.form
+    }
+
     /// Whether there is a restless character.
     pub(super) fn changes(&self, text: &str) -> bool {
         self.restless.find(text, 0).is_some()

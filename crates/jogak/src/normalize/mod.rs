@@ -11,6 +11,7 @@
 //! rules.rs     its named rule sets, made from Unicode      tables.rs    written by an example
 //! draw.rs      bytes as GPT-2 draws them                    llama.rs     llama.cpp's way for BERT
 //! align.rs     where the new text came from                set.rs       the search for what changes
+//! certain.rs   whether words can be normalized one by one
 //! ```
 //!
 //! A stage first says whether it would change anything. If not, the text is passed on as it is and
@@ -20,6 +21,7 @@
 mod align;
 mod bert;
 mod case;
+mod certain;
 mod charsmap;
 mod darts;
 pub(crate) mod draw;
@@ -41,6 +43,7 @@ pub use jamo::{ESCAPE, Jamo, compose};
 pub use rules::{RuleSet, parse_rules};
 
 pub(crate) use align::{Aligned, Shifted, Sink};
+pub(crate) use certain::WITHIN;
 
 use align::Complete;
 
@@ -171,6 +174,8 @@ enum Stage {
 #[derive(Debug, Clone, Default)]
 pub struct Normalizer {
     stages: Vec<Stage>,
+    /// Whether texts may be cut at blanks; see `certain.rs`.
+    at_blanks: Option<certain::AtBlanks>,
 }
 
 /// Room for texts on their way, to be used again.
@@ -235,7 +240,8 @@ impl Normalizer {
                 }
             }
         }
-        Ok(Self { stages })
+        let at_blanks = Self::certain(rules, &stages)?;
+        Ok(Self { stages, at_blanks })
     }
 
     /// Whether it changes no text at all.

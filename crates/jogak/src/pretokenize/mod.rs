@@ -12,6 +12,7 @@
 //! spaces.rs    the options of metaspace
 //! matches.rs   what matches are
 //! regex.rs                                              the fallback for everything else
+//! apart.rs                                              where text may be cut before it is normalized
 //! classes.rs   what a character is, runs of characters  the toolkit of the scanners
 //! tables.rs script_ranges.rs                            written by examples/unicode_tables.rs
 //! ```
@@ -24,6 +25,7 @@
 //! so words are the same as theirs for every text, new characters included. Libraries on other
 //! versions (Python's `regex`, HF tokenizers) differ on the characters that came between.
 
+mod apart;
 mod blocks;
 mod borders;
 mod carry;
@@ -48,6 +50,9 @@ pub use scheme::Scheme;
 pub use script::Script;
 pub use spaces::{Dummy, Metaspace};
 
+pub(crate) use apart::Apart;
+#[cfg(test)]
+pub(crate) use apart::CHINESE as APART_CHINESE;
 pub(crate) use regex::Finder;
 
 use crate::error::{Error, Result};

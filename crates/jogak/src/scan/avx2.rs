@@ -10,7 +10,7 @@ use std::arch::x86_64::{
     _mm256_set1_epi8, _mm256_setr_epi64x, _mm256_sub_epi8,
 };
 
-use super::{Ascii, BLOCK, High, Look, Task};
+use super::{Apart, Ascii, BLOCK, Chinese, High, Look, Task};
 
 /// Does the work if the machine can; else gives it back.
 #[inline]
@@ -127,6 +127,35 @@ fn high(bytes: &[u8; BLOCK]) -> High {
     }
 }
 
+#[inline]
+#[target_feature(enable = "avx2")]
+fn apart(bytes: &[u8; BLOCK]) -> Apart {
+    let bytes = load(bytes);
+    let spaces = is(bytes, b' ');
+    let lines = or(within(bytes, b'\t', b'\n'), is(bytes, b'\r'));
+    let low = or(within(bytes, b'!', b'/'), within(bytes, b':', b'@'));
+    let high = or(within(bytes, b'[', b'`'), within(bytes, b'{', b'~'));
+    Apart {
+        blanks: mask(or(lines, spaces)),
+        spaces: mask(spaces),
+        punctuation: mask(or(low, high)),
+        high: mask(bytes),
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn chinese(bytes: &[u8; BLOCK]) -> Chinese {
+    let bytes = load(bytes);
+    Chinese {
+        always: mask(within(bytes, 0xE5, 0xE8)),
+        e4: mask(is(bytes, 0xE4)),
+        e9: mask(is(bytes, 0xE9)),
+        upper: mask(within(bytes, 0xB8, 0xBF)),
+        last: mask(is(bytes, 0xBF)),
+    }
+}
+
 impl Look for Avx2 {
     #[inline(always)]
     fn ascii(bytes: &[u8; BLOCK]) -> Ascii {
@@ -138,5 +167,17 @@ impl Look for Avx2 {
     fn high(bytes: &[u8; BLOCK]) -> High {
         // SAFETY: as above.
         unsafe { high(bytes) }
+    }
+
+    #[inline(always)]
+    fn apart(bytes: &[u8; BLOCK]) -> Apart {
+        // SAFETY: as above.
+        unsafe { apart(bytes) }
+    }
+
+    #[inline(always)]
+    fn chinese(bytes: &[u8; BLOCK]) -> Chinese {
+        // SAFETY: as above.
+        unsafe { chinese(bytes) }
     }
 }

@@ -71,12 +71,44 @@ pub(crate) struct High {
     pub(crate) from_b8: u64,
 }
 
+/// Bytes that stand apart from their neighbours, or help to say so.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Apart {
+    /// `[\t\n\r ]`
+    pub(crate) blanks: u64,
+    /// The space.
+    pub(crate) spaces: u64,
+    /// ASCII punctuation and symbols.
+    pub(crate) punctuation: u64,
+    /// No ASCII: from 0x80 on.
+    pub(crate) high: u64,
+}
+
+/// What tells Chinese characters.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Chinese {
+    /// First bytes of nothing else: E5 to E8.
+    pub(crate) always: u64,
+    /// E4, the first byte of Chinese characters if the next byte is one of `upper`.
+    pub(crate) e4: u64,
+    /// E9, the first byte of Chinese characters; of newer ones if the next byte is `last`.
+    pub(crate) e9: u64,
+    /// B8 to BF.
+    pub(crate) upper: u64,
+    /// BF.
+    pub(crate) last: u64,
+}
+
 /// A way to look at 64 bytes.
 pub(crate) trait Look {
     /// The kinds of ASCII bytes.
     fn ascii(bytes: &[u8; BLOCK]) -> Ascii;
     /// The kinds of the others.
     fn high(bytes: &[u8; BLOCK]) -> High;
+    /// What stands apart.
+    fn apart(bytes: &[u8; BLOCK]) -> Apart;
+    /// What tells Chinese characters.
+    fn chinese(bytes: &[u8; BLOCK]) -> Chinese;
 }
 
 /// Work that looks at many blocks. All of it is compiled for each way to look, so that the look is part
@@ -99,7 +131,7 @@ mod tests {
     use super::*;
 
     /// What the documentation says, byte by byte.
-    fn naive(bytes: &[u8; BLOCK]) -> (Ascii, High) {
+    fn naive(bytes: &[u8; BLOCK]) -> (Ascii, High, Apart, Chinese) {
         let mask = |is: &dyn Fn(u8) -> bool| {
             bytes.iter().rev().fold(0, |mask, &byte| mask << 1 | u64::from(is(byte)))
         };
@@ -130,14 +162,29 @@ mod tests {
             from_b0: mask(&|byte| matches!(byte, 0xB0..=0xBF)),
             from_b8: mask(&|byte| matches!(byte, 0xB8..=0xBF)),
         };
-        (ascii, high)
+        let apart = Apart {
+            blanks: mask(&|byte| matches!(byte, b'\t' | b'\n' | b'\r' | b' ')),
+            spaces: ascii.spaces,
+            punctuation: mask(&|byte| byte.is_ascii_punctuation()),
+            high: ascii.high,
+        };
+        let chinese = Chinese {
+            always: mask(&|byte| matches!(byte, 0xE5..=0xE8)),
+            e4: mask(&|byte| byte == 0xE4),
+            e9: mask(&|byte| byte == 0xE9),
+            upper: mask(&|byte| matches!(byte, 0xB8..=0xBF)),
+            last: mask(&|byte| byte == 0xBF),
+        };
+        (ascii, high, apart, chinese)
     }
 
     struct Compare<'a>(&'a [u8; BLOCK]);
 
     impl Task for Compare<'_> {
         fn run<L: Look>(self) {
-            assert_eq!((L::ascii(self.0), L::high(self.0)), naive(self.0), "{:02X?}", self.0);
+            let bytes = self.0;
+            let found = (L::ascii(bytes), L::high(bytes), L::apart(bytes), L::chinese(bytes));
+            assert_eq!(found, naive(bytes), "{bytes:02X?}");
         }
     }
 

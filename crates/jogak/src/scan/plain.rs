@@ -5,7 +5,7 @@
 //! spills into its neighbour. The eight high bits are then gathered by one multiplication, which adds
 //! each of them to a place of its own in the top byte.
 
-use super::{Ascii, BLOCK, High, Look};
+use super::{Apart, Ascii, BLOCK, Chinese, High, Look};
 
 /// The portable way.
 pub(crate) struct Plain;
@@ -97,6 +97,37 @@ impl Look for Plain {
             masks.to_af |= gather(eight.beyond(0x80, 0xAF)) << shift;
             masks.from_b0 |= gather(eight.beyond(0xB0, 0xBF)) << shift;
             masks.from_b8 |= gather(eight.beyond(0xB8, 0xBF)) << shift;
+        });
+        masks
+    }
+
+    #[inline(always)]
+    fn apart(bytes: &[u8; BLOCK]) -> Apart {
+        let mut masks = Apart::default();
+        for_each_eight(bytes, |eight, shift| {
+            let spaces = eight.ascii(b' ', b' ');
+            let lines = eight.ascii(b'\t', b'\n') | eight.ascii(b'\r', b'\r');
+            masks.spaces |= gather(spaces) << shift;
+            masks.blanks |= gather(lines | spaces) << shift;
+            let punctuation = eight.ascii(b'!', b'/')
+                | eight.ascii(b':', b'@')
+                | eight.ascii(b'[', b'`')
+                | eight.ascii(b'{', b'~');
+            masks.punctuation |= gather(punctuation) << shift;
+            masks.high |= gather(eight.high) << shift;
+        });
+        masks
+    }
+
+    #[inline(always)]
+    fn chinese(bytes: &[u8; BLOCK]) -> Chinese {
+        let mut masks = Chinese::default();
+        for_each_eight(bytes, |eight, shift| {
+            masks.always |= gather(eight.beyond(0xE5, 0xE8)) << shift;
+            masks.e4 |= gather(eight.beyond(0xE4, 0xE4)) << shift;
+            masks.e9 |= gather(eight.beyond(0xE9, 0xE9)) << shift;
+            masks.upper |= gather(eight.beyond(0xB8, 0xBF)) << shift;
+            masks.last |= gather(eight.beyond(0xBF, 0xBF)) << shift;
         });
         masks
     }

@@ -25,6 +25,8 @@ const SEARCHED: usize = 32;
 #[derive(Debug, Clone)]
 pub struct DoubleArray {
     slots: Vec<u64>,
+    /// For characters of three bytes, the slots that they lead to, or 0; may be empty.
+    characters: Vec<u64>,
 }
 
 impl DoubleArray {
@@ -47,7 +49,30 @@ impl DoubleArray {
         while let Some((slot, from, to, depth)) = todo.pop() {
             builder.node(&pieces, slot, from, to, depth, &mut todo)?;
         }
-        Ok(Self { slots: builder.slots })
+        Ok(Self { slots: builder.slots, characters: Vec::new() })
+    }
+
+    /// The same, faster where many pieces begin with characters of three bytes. Only for texts in UTF-8;
+    /// unless a piece ends within such a character.
+    pub fn with_characters(mut self) -> Self {
+        let mut characters = vec![0; 1 << 16];
+        for code in (0x800..=0xFFFF).filter_map(char::from_u32) {
+            let mut utf8 = [0; 4];
+            let mut slot = self.slots[0];
+            for (at, &byte) in code.encode_utf8(&mut utf8).as_bytes().iter().enumerate() {
+                if at > 0 && slot >> VALUE_SHIFT != 0 {
+                    return self;
+                }
+                slot = self.slots[((slot & BASE) ^ u64::from(byte)) as usize];
+                if slot >> BASE_BITS & LABEL != u64::from(byte) {
+                    slot = 0;
+                    break;
+                }
+            }
+            characters[code as usize] = slot;
+        }
+        self.characters = characters;
+        self
     }
 
     /// Calls `found(length, id)` for every piece that `text` starts with, shortest first. Cost: one
@@ -64,7 +89,23 @@ impl DoubleArray {
     #[inline]
     pub fn prefixes(&self, text: &[u8], mut found: impl FnMut(usize, u32)) {
         let mut base = self.slots[0] & BASE;
-        for (at, &byte) in text.iter().enumerate() {
+        let mut done = 0;
+        if let &[a @ 0xE0..0xF0, b, c, ..] = text
+            && !self.characters.is_empty()
+        {
+            let code = u32::from(a & 0x0F) << 12 | u32::from(b & 0x3F) << 6 | u32::from(c & 0x3F);
+            let slot = self.characters[code as usize];
+            if slot == 0 {
+                return;
+            }
+            let value = slot >> VALUE_SHIFT;
+            if value != 0 {
+                found(3, value as u32 - 1);
+            }
+            base = slot & BASE;
+            done = 3;
+        }
+        for (at, &byte) in text.iter().enumerate().skip(done) {
             let slot = self.slots[(base ^ u64::from(byte)) as usize];
             if slot >> BASE_BITS & LABEL != u64::from(byte) {
                 return;
@@ -79,7 +120,7 @@ impl DoubleArray {
 
     /// How much memory the tree takes, in bytes.
     pub fn bytes(&self) -> usize {
-        self.slots.len() * size_of::<u64>()
+        (self.slots.len() + self.characters.len()) * size_of::<u64>()
     }
 }
 
@@ -188,6 +229,27 @@ mod tests {
                 assert_eq!(found, expected);
             }
         }
+    }
+
+    #[test]
+    fn characters_are_a_short_way() {
+        let pieces = ["가", "가나", "각a", "中", "é", "a가", "🐑", "\u{ffff}"];
+        let tree = DoubleArray::new(pieces.iter().map(|piece| piece.as_bytes()).zip(0..)).unwrap();
+        let fast = tree.clone().with_characters();
+        assert!(!fast.characters.is_empty());
+        for code in (0..0x11_0000).filter_map(char::from_u32) {
+            for text in [format!("{code}"), format!("{code}a나"), format!("a{code}")] {
+                let found = |tree: &DoubleArray| {
+                    let mut found = Vec::new();
+                    tree.prefixes(text.as_bytes(), |length, id| found.push((length, id)));
+                    found
+                };
+                assert_eq!(found(&fast), found(&tree), "{text}");
+            }
+        }
+        let pieces = [&b"\xEA\xB0"[..], "가".as_bytes()];
+        let tree = DoubleArray::new(pieces.into_iter().zip(0..)).unwrap().with_characters();
+        assert!(tree.characters.is_empty());
     }
 
     #[test]

@@ -29,6 +29,7 @@ mod viterbi;
 
 pub use lattice::{Lattice, Path};
 pub use near::{Marked, NearTies, Running};
+pub(crate) use viterbi::LARGEST_SINGLE;
 pub use viterbi::{Lane, Viterbi};
 
 use memchr::memmem;
@@ -224,7 +225,7 @@ impl Unigram {
         Ok(Self {
             hf: hf.map(Box::new),
             among_ways,
-            tree: DoubleArray::new(texts())?,
+            tree: DoubleArray::new(texts())?.with_characters(),
             cuts: Cuts::new(texts().map(|(piece, _)| piece)),
             single,
             unknown_score,
@@ -392,6 +393,12 @@ impl Unigram {
         if start < word.len() {
             each(start, word.len());
         }
+    }
+
+    /// Whether a word always falls apart before a run of `▁`, and each part's ids tell the sum of its
+    /// scores.
+    pub(crate) fn is_cut_at_marks(&self) -> bool {
+        self.cuts != Cuts::Never && self.hf.is_none()
     }
 
     /// All ways to cut a word.

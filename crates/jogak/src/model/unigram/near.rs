@@ -47,6 +47,26 @@ impl Marked {
         Self(exponent << 24 | u32::from(has_unknown) << EXTENT_BITS | extent as u32)
     }
 
+    /// Of no text at all, which holds anywhere.
+    pub const NOTHING: Marked = Marked(0xFF << 24);
+
+    /// Of two stretches of text, one behind the other.
+    pub fn then(self, next: Marked) -> Self {
+        let exponent = (self.0 >> 24).min(next.0 >> 24);
+        let extent = (self.0 & LARGEST_EXTENT) + (next.0 & LARGEST_EXTENT);
+        let unknown = (self.0 | next.0) & HAS_UNKNOWN;
+        if extent > LARGEST_EXTENT {
+            return Self(unknown);
+        }
+        Self(exponent << 24 | unknown | extent)
+    }
+
+    /// Whether the ids hold wherever no sum of 32 bits, up to the end of the part, starts over.
+    pub fn holds_to_the_largest(self) -> bool {
+        const { assert!(LARGEST_SINGLE < (1 << 17) as f32) };
+        self.0 >> 24 >= (BIAS + 17) as u32
+    }
+
     /// Whether the part has unknown characters.
     #[inline]
     pub fn has_unknown(self) -> bool {
@@ -78,9 +98,16 @@ impl Marked {
 /// Finds best paths together with their lead.
 #[derive(Debug, Default)]
 pub struct NearTies {
-    best: Vec<f64>,
-    second: Vec<f64>,
-    back: Vec<(u32, u32)>,
+    places: Vec<Place>,
+}
+
+/// A byte of a part: the sums of the two best ways to come there, and the last piece of the better one.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    best: f64,
+    second: f64,
+    start: u32,
+    id: u32,
 }
 
 impl NearTies {
@@ -90,31 +117,29 @@ impl NearTies {
     /// # Errors
     /// [`Error::NotCovered`] for an unknown character that nothing stands for.
     pub fn part(&mut self, model: &Unigram, part: &str, out: &mut Vec<u32>) -> Result<Marked> {
-        let Self { best, second, back } = self;
         let bytes = part.as_bytes();
-        for list in [&mut *best, second] {
-            list.clear();
-            list.resize(bytes.len() + 1, f64::NEG_INFINITY);
-        }
-        back.clear();
-        back.resize(bytes.len() + 1, (0, UNKNOWN));
-        best[0] = 0.0;
+        let nowhere =
+            Place { best: f64::NEG_INFINITY, second: f64::NEG_INFINITY, start: 0, id: UNKNOWN };
+        let places = &mut self.places;
+        places.clear();
+        places.resize(bytes.len() + 1, nowhere);
+        places[0].best = 0.0;
         let single = model.precision == Precision::Single;
         let mut characters = 0;
         let (mut start, mut extent) = (0, 0.0_f64);
         while start < bytes.len() {
-            let here = best[start];
+            let here = places[start].best;
             extent = extent.max(here.abs());
             let width = width(bytes[start]);
             let mut covered = false;
             let mut offer = |end: usize, score: f64, id: u32| {
                 let sum = here + score;
-                if sum > best[end] {
-                    second[end] = best[end];
-                    best[end] = sum;
-                    back[end] = (start as u32, id);
-                } else if sum > second[end] {
-                    second[end] = sum;
+                let place = &mut places[end];
+                if sum > place.best {
+                    let start = start as u32;
+                    *place = Place { best: sum, second: place.best, start, id };
+                } else if sum > place.second {
+                    place.second = sum;
                 }
             };
             model.tree.prefixes(&bytes[start..], |length, id| {
@@ -134,14 +159,14 @@ impl NearTies {
             characters += 1;
             start += width;
         }
-        extent = extent.max(best[bytes.len()].abs());
+        extent = extent.max(places[bytes.len()].best.abs());
         let (mut lead, mut has_unknown) = (f64::INFINITY, false);
         let from = out.len();
         let mut end = bytes.len();
         // From the back; each character's own bytes too.
         while end > 0 {
-            lead = lead.min(best[end] - second[end]);
-            let (start, id) = back[end];
+            let Place { best, second, start, id } = places[end];
+            lead = lead.min(best - second);
             let start = start as usize;
             if id == UNKNOWN {
                 has_unknown = true;

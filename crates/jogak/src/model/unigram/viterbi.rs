@@ -49,7 +49,7 @@ impl Number for f32 {
 }
 
 /// SentencePiece 0.2.3 starts sums over when they pass this.
-pub(super) const LARGEST_SINGLE: f32 = 100_000.0;
+pub(crate) const LARGEST_SINGLE: f32 = 100_000.0;
 
 /// Sums of scores at every byte of a part, for one precision at a time.
 #[derive(Debug, Default)]

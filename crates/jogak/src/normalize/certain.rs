@@ -1,0 +1,231 @@
+//! What a normalizer does at blanks: whether a text may be cut there, and its words be normalized one by
+//! one.
+//!
+//! Rule: says yes only of what it knows. A text is cut before a blank (space, tab, line feed, carriage
+//! return), and each word is then normalized with one space before it. The parts are those of the whole
+//! text because
+//!
+//! - forms: blanks are starters that neither compose nor decompose, and nothing is reordered past them;
+//! - case, BERT's parts: they see one character;
+//! - charsmaps: no key has a blank in it but a blank by itself, which becomes a space; by grapheme
+//!   clusters, too, if blanks are clusters by themselves, which each word says of itself;
+//! - replaced texts, kept texts: there is no blank in them.
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::darts::Trie;
+use super::{Buffers, Charsmap, Form, Normalizer, Place, Rule, Stage, bert, edit};
+use crate::error::Result;
+
+/// In the middle of a text.
+pub(crate) const WITHIN: Place = Place { first: false, last: false, bare: false };
+
+const BLANKS: [char; 4] = [' ', '\t', '\n', '\r'];
+
+/// What is certain of the blanks of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct AtBlanks {
+    /// All blanks become spaces; otherwise only spaces are certain.
+    pub(crate) all: bool,
+    /// Runs of spaces become one, and go at the ends of a text.
+    pub(crate) collapse: bool,
+    /// Words are to be asked whether [they begin and end by themselves](Normalizer::is_apart).
+    pub(crate) graphemes: bool,
+    /// ASCII punctuation stays as it is, whatever is around it; so may be cut around it too.
+    pub(crate) punctuation: bool,
+    /// Spaces are put around Chinese characters, which stay as they are otherwise.
+    pub(crate) chinese: bool,
+}
+
+impl Normalizer {
+    /// What is certain of blanks; None for nothing.
+    pub(super) fn certain(rules: &[Rule], stages: &[Stage]) -> Result<Option<AtBlanks>> {
+        let kept = |rule: &Rule| match rule {
+            Rule::Charsmap { keep, .. } => keep.iter().any(|text| text.contains(BLANKS)),
+            Rule::Replace { pattern, regex, .. } => *regex || pattern.contains(BLANKS),
+            _ => false,
+        };
+        if rules.iter().any(kept) {
+            return Ok(None);
+        }
+        let (mut tabs, mut graphemes, mut collapse) = (true, false, false);
+        let (mut punctuation, mut chinese) = (true, false);
+        for (number, stage) in stages.iter().enumerate() {
+            if collapse {
+                return Ok(None);
+            }
+            let map = match stage {
+                Stage::Form(former) => {
+                    punctuation &= matches!(former.form(), Form::Nfd | Form::Nfkd);
+                    continue;
+                }
+                Stage::Case(_) => continue,
+                Stage::Bert(part) => {
+                    chinese |= matches!(part, bert::Part::Chinese);
+                    continue;
+                }
+                Stage::Replace(replacer) if replacer.is_plain() => {
+                    punctuation = false;
+                    continue;
+                }
+                Stage::Collapse => {
+                    collapse = true;
+                    continue;
+                }
+                Stage::RuleSet(map) => map,
+                Stage::Charsmap(map, _) => &**map,
+                // Words tell of themselves as they come, not as other stages leave them.
+                Stage::Graphemes(map) if number == 0 => {
+                    graphemes = true;
+                    &**map
+                }
+                _ => return Ok(None),
+            };
+            punctuation = false;
+            match map.blanks(graphemes) {
+                Some(all) => tabs &= all,
+                None => return Ok(None),
+            }
+        }
+        let normalizer = Normalizer { stages: stages.to_vec(), at_blanks: None };
+        let mut buffers = Buffers::default();
+        for blank in ["\t", "\n", "\r"] {
+            tabs &= normalizer.text(blank, WITHIN, &mut buffers)? == " ";
+        }
+        if normalizer.text(" ", WITHIN, &mut buffers)? != " " {
+            return Ok(None);
+        }
+        Ok(Some(AtBlanks { all: tabs, collapse, graphemes, punctuation, chinese }))
+    }
+
+    /// What is certain of the blanks of a text; None for nothing.
+    pub(crate) fn at_blanks(&self) -> Option<AtBlanks> {
+        self.at_blanks
+    }
+
+    /// Whether `text` begins and ends as it does between spaces, if it comes to grapheme clusters: the
+    /// space that it may begin with, and one that may follow, are clusters by themselves.
+    pub(crate) fn is_apart(text: &str, room: &mut String) -> bool {
+        if text.is_ascii() {
+            return true;
+        }
+        room.clear();
+        room.push_str(text);
+        room.push(' ');
+        let mut clusters = room.graphemes(true);
+        let first = clusters.next();
+        let first = !text.starts_with(' ') || first == Some(" ");
+        first && clusters.last().is_none_or(|last| last == " ")
+    }
+}
+
+impl Charsmap {
+    /// None if a text may not be cut before spaces; else whether this is so of all blanks.
+    fn blanks(&self, graphemes: bool) -> Option<bool> {
+        let Some(root) = self.trie().root() else { return Some(true) };
+        let trie: &Trie = self.trie();
+        let certain = |blank: char| {
+            let byte = blank as u8;
+            let alone = match trie.child(root, byte) {
+                None => true,
+                Some(node) => {
+                    // Nothing may follow; and a cluster must not become what its space becomes.
+                    (1..=255).all(|next| trie.child(node, next).is_none())
+                        && !(graphemes && blank == ' ')
+                }
+            };
+            alone && trie.has_only_first(byte)
+        };
+        certain(' ').then(|| BLANKS.into_iter().all(certain))
+    }
+}
+
+impl edit::Replacer {
+    /// Whether it looks for a text as it stands.
+    fn is_plain(&self) -> bool {
+        matches!(self.pattern(), edit::Pattern::Text(_))
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::normalize::RuleSet;
+    use crate::pretokenize::APART_CHINESE;
+
+    fn certain(rules: &[Rule]) -> Option<AtBlanks> {
+        Normalizer::new(rules).unwrap().at_blanks()
+    }
+
+    #[test]
+    fn says_no_to_what_it_does_not_know() {
+        let replace = |pattern: &str, regex| Rule::Replace {
+            pattern: pattern.to_owned(),
+            with: "x".to_owned(),
+            regex,
+        };
+        assert!(certain(&[replace("ab", false)]).is_some());
+        for rules in [
+            vec![replace("a b", false)],
+            vec![replace("a", true)],
+            vec![Rule::Strip { left: true, right: false }],
+            vec![Rule::CollapseSpaces, Rule::Lowercase],
+            vec![Rule::Prepend("x".to_owned())],
+            vec![Rule::Charsmap {
+                bytes: super::super::compile(&[("a b".to_owned(), "c".to_owned())]).unwrap(),
+                keep: vec![],
+                graphemes: false,
+            }],
+            vec![Rule::Charsmap {
+                bytes: super::super::compile(&[(" b".to_owned(), "c".to_owned())]).unwrap(),
+                keep: vec![],
+                graphemes: false,
+            }],
+            vec![Rule::Charsmap { bytes: vec![], keep: vec!["a b".to_owned()], graphemes: false }],
+        ] {
+            assert_eq!(certain(&rules), None, "{rules:?}");
+        }
+    }
+
+    #[test]
+    fn rule_sets_are_certain() {
+        for set in [RuleSet::NmtNfkc, RuleSet::NmtNfkcCf] {
+            let found = certain(&[Rule::RuleSet(set), Rule::CollapseSpaces]).unwrap();
+            assert!(found.all && found.collapse && !found.punctuation, "{found:?}");
+        }
+        assert!(!certain(&[]).unwrap().all);
+    }
+
+    #[test]
+    fn punctuation_and_chinese_stay_as_they_are() {
+        let bert = |lowercase| Rule::Bert {
+            clean_text: true,
+            chinese_chars: true,
+            strip_accents: lowercase,
+            lowercase,
+        };
+        for rule in [bert(true), bert(false)] {
+            let normalizer = Normalizer::new(&[rule]).unwrap();
+            let found = normalizer.at_blanks().unwrap();
+            assert!(found.all && found.punctuation && found.chinese && !found.collapse);
+            let mut buffers = Buffers::default();
+            for c in (0..0x80).chain(APART_CHINESE).filter_map(char::from_u32) {
+                let c = c.to_string();
+                if c.is_ascii() && !c.as_bytes()[0].is_ascii_punctuation() {
+                    continue;
+                }
+                let expected = if c.is_ascii() { c.clone() } else { format!(" {c} ") };
+                assert_eq!(normalizer.text(&c, WITHIN, &mut buffers).unwrap(), expected);
+            }
+        }
+        assert!(!certain(&[Rule::Form(Form::Nfc)]).unwrap().punctuation);
+    }
+
+    #[test]
+    fn marks_belong_to_the_space_before_them() {
+        let apart = |text: &str| Normalizer::is_apart(text, &mut String::new());
+        assert!(apart(" a") && apart(" é") && apart("\u{301}") && apart(" a\u{301}") && apart(" "));
+        assert!(!apart(" \u{301}a") && !apart(" a\u{600}") && !apart(" \u{600}"));
+    }
+}

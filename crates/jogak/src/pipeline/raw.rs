@@ -1,0 +1,117 @@
+//! Texts cut before they are normalized: words are looked up by their bytes in the text, and only those
+//! that are not known are normalized, cut and encoded.
+//!
+//! Rule: the same ids as the plain way, or the plain way.
+
+use std::cell::Cell;
+
+use super::{Looking, Tokenizer, Worker};
+use crate::cache::KnownWords;
+use crate::model::{Model, Precision, Unigram, Way};
+use crate::normalize::Place;
+use crate::observe::Silent;
+use crate::prepare::{Prepare, Raw, RawWord};
+
+/// Whether words can be encoded one by one, or depend on each other only by the sums of their scores.
+pub(super) fn suits(prepare: &Prepare, model: &Model) -> bool {
+    let Some(raw) = prepare.raw() else { return false };
+    match model {
+        Model::WordPiece(_) => !raw.is_one_word(),
+        Model::Unigram(model) => !raw.is_one_word() || sums(model),
+        Model::Bpe(_) | Model::Codes(_) | Model::WordLevel(_) | Model::Drawn(_) => false,
+    }
+}
+
+/// Whether sums are such as `sums.rs` knows.
+fn sums(model: &Unigram) -> bool {
+    model.precision() == Precision::Single && model.is_cut_at_marks()
+}
+
+/// The code point of a word that is one character of three bytes; else 0.
+#[inline(always)]
+pub(super) fn character(text: &[u8], start: usize, end: usize) -> u32 {
+    match text[start..end] {
+        [a @ 0xE0..0xF0, b, c] => {
+            u32::from(a & 0x0F) << 12 | u32::from(b & 0x3F) << 6 | u32::from(c & 0x3F)
+        }
+        _ => 0,
+    }
+}
+
+impl Tokenizer {
+    /// Appends the ids of a stretch of text to `out`. If it says no, it has appended nothing, and the
+    /// stretch is to be encoded the plain way.
+    pub(super) fn raw(
+        &self,
+        raw: Raw,
+        text: &str,
+        place: Place,
+        way: &mut Way,
+        worker: &mut Worker,
+        out: &mut Vec<u32>,
+    ) -> bool {
+        let before = out.len();
+        let sure = match self.model.unigram().filter(|_| raw.is_one_word()) {
+            Some(model) => self.raw_with_sums(model, raw, text, place, worker, out),
+            None => self.raw_by_words(raw, text, place, way, worker, out),
+        };
+        // What nothing is left of has rules of its own.
+        let done = sure && out.len() > before;
+        if !done {
+            out.truncate(before);
+        }
+        done
+    }
+
+    /// Where words are encoded one by one.
+    fn raw_by_words(
+        &self,
+        raw: Raw,
+        text: &str,
+        place: Place,
+        way: &mut Way,
+        worker: &mut Worker,
+        out: &mut Vec<u32>,
+    ) -> bool {
+        let Worker { raw: known, raw_room, queue, scratch, .. } = worker;
+        let (sure, odd) = (Cell::new(true), Cell::new(None));
+        let learn = |table: &mut KnownWords, start: usize, end: usize, out: &mut Vec<u32>| {
+            if !sure.get() {
+                return;
+            }
+            let (word, before) = (&text[start..end], out.len());
+            // Errors come again on the plain way.
+            let mut encode = || {
+                let ready = raw.ready(&self.prepare, word, odd.get(), raw_room).ok()??;
+                let mut covered = true;
+                let cut = self.prepare.for_each(ready, |start, end| {
+                    let word = &ready.text[start..end];
+                    covered =
+                        covered && self.model.word(word, way, scratch, out, &mut Silent).is_ok();
+                });
+                cut.ok().filter(|()| covered)
+            };
+            sure.set(encode().is_some());
+            if sure.get() && odd.get().is_none() {
+                if table.is_full() {
+                    table.clear(std::iter::empty());
+                }
+                table.insert(word.as_bytes(), &out[before..]);
+            }
+        };
+        let bytes = text.as_bytes();
+        let mut words = Looking { bytes, known, queue, out, learn };
+        let certain = raw.for_each(text, place, |RawWord { start, end, odd: first }| {
+            if first.is_none() {
+                return words.word(start, end, character(bytes, start, end));
+            }
+            words.finish();
+            odd.set(first);
+            (words.learn)(words.known, start, end, words.out);
+            odd.set(None);
+        });
+        // Nothing may wait for the next text.
+        words.finish();
+        certain && sure.get()
+    }
+}

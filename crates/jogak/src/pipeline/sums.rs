@@ -1,0 +1,249 @@
+//! Raw words of a Unigram model whose sums run through the whole text (SentencePiece).
+//!
+//! The ids of a word depend on the sum before it by rounding alone ([`Marked`]). Most hold for all sums up to
+//! the largest, behind which a sum starts over; those are looked up many at a time, and of the sum
+//! only a bound is kept up, by the lengths of words. The others have their mark beside them. Where the
+//! bound is too large for a mark, the sum is made from the ids since it was last known; if that is too
+//! large as well, the word is cut anew from it.
+
+use super::raw::character;
+use super::{Tokenizer, Worker, fuse};
+use crate::cache::{KnownWords, LONGEST, Queue, WordTable};
+use crate::model::unigram::{LARGEST_SINGLE, Marked, Running, Unigram};
+use crate::model::{Precision, Scratch};
+use crate::normalize::Place;
+use crate::observe::Silent;
+use crate::prepare::{Raw, RawScratch, RawWord};
+use crate::symbols::UNKNOWN;
+
+/// Sums of words that are looked up many at a time stay below this.
+const LIMIT: usize = 90_000;
+
+/// How far sums in a word of so many bytes may be from the one before it, if it is to be looked up with
+/// others.
+fn extent(bytes: usize) -> usize {
+    16 * (bytes + 2)
+}
+
+/// A stretch of text on its way.
+struct Stretch<'a> {
+    known: &'a mut KnownWords,
+    queue: &'a mut Queue,
+    out: &'a mut Vec<u32>,
+    sums: Sums<'a>,
+    /// How far the sum can be from 0 before the words that wait, and behind them.
+    before: usize,
+    behind: usize,
+}
+
+/// What is known of the sums in a stretch.
+struct Sums<'a> {
+    tokenizer: &'a Tokenizer,
+    model: &'a Unigram,
+    raw: Raw,
+    text: &'a str,
+    scratch: &'a mut Scratch,
+    room: &'a mut RawScratch,
+    marked: &'a mut WordTable,
+    /// The sum of the scores of all ids before `summed`.
+    running: Running,
+    summed: usize,
+    /// How far the sum can be from 0 behind all words that are looked up now, and how much of that is
+    /// because of their lengths.
+    bound: f64,
+    slack: f64,
+    /// Whether all words were certain so far.
+    sure: bool,
+}
+
+impl Tokenizer {
+    /// Where the sum of scores runs through all words.
+    pub(super) fn raw_with_sums(
+        &self,
+        model: &Unigram,
+        raw: Raw,
+        text: &str,
+        place: Place,
+        worker: &mut Worker,
+        out: &mut Vec<u32>,
+    ) -> bool {
+        let Worker { raw: known, raw_room: room, marked, queue, scratch, .. } = worker;
+        let marked =
+            marked.get_or_insert_with(|| Box::new(WordTable::new(0, self.cache_limit / 4)));
+        let first = out.len();
+        let sums = Sums {
+            tokenizer: self,
+            model,
+            raw,
+            text,
+            scratch,
+            room,
+            marked,
+            running: Running::default(),
+            summed: first,
+            bound: 0.0,
+            slack: 0.0,
+            sure: true,
+        };
+        let mut stretch = Stretch { known, queue, out, sums, before: 0, behind: 0 };
+        let certain = raw.for_each(text, place, |word| stretch.word(word));
+        // Nothing may wait for the next text.
+        stretch.finish();
+        let sure = certain && stretch.sums.sure;
+        if let Some(unknown) = model.unknown().filter(|_| sure && model.fuses()) {
+            fuse(out, first, unknown);
+        }
+        sure
+    }
+}
+
+impl Stretch<'_> {
+    #[inline(always)]
+    fn word(&mut self, RawWord { start, end, odd }: RawWord) {
+        let behind = self.behind + extent(end - start);
+        if odd.is_some() || end - start > LONGEST || behind >= LIMIT {
+            return self.by_itself(start, end, odd);
+        }
+        self.behind = behind;
+        let text = self.sums.text.as_bytes();
+        if self.queue.push(text, self.known, start, end, character(text, start, end)) {
+            self.finish();
+        }
+    }
+
+    /// Looks up what waits.
+    #[inline(never)]
+    fn finish(&mut self) {
+        let Self { known, queue, out, sums, .. } = self;
+        sums.bound = self.behind as f64;
+        sums.slack = (self.behind - self.before) as f64;
+        let text = sums.text.as_bytes();
+        queue.look_up(text, known, out, |table, start, end, out| {
+            sums.learn(table, start, end, out);
+            // The words that follow here count on it.
+            if sums.bound >= f64::from(LARGEST_SINGLE) {
+                sums.sure = false;
+            }
+        });
+        self.before = sums.bound.ceil() as usize;
+        self.behind = self.before;
+    }
+
+    /// A word that must not wait.
+    #[cold]
+    fn by_itself(&mut self, start: usize, end: usize, odd: Option<bool>) {
+        self.finish();
+        let Self { known, out, sums, .. } = self;
+        if !sums.sure {
+            return;
+        }
+        sums.slack = extent(end - start) as f64;
+        sums.bound = sums.true_bound(out) + sums.slack;
+        if odd.is_some() || end - start > LONGEST || sums.bound >= f64::from(LARGEST_SINGLE) {
+            sums.slack = 0.0;
+            sums.exactly(start, end, odd, out);
+        } else if !known.get(sums.text.as_bytes(), start, end, out) {
+            sums.learn(known, start, end, out);
+        }
+        self.before = sums.bound.ceil() as usize;
+        self.behind = self.before;
+    }
+}
+
+impl Sums<'_> {
+    /// Appends the ids of a word that is not known and not too long. What a known word of its length may add
+    /// to the sum is part of the bound already.
+    #[inline(never)]
+    fn learn(&mut self, table: &mut KnownWords, start: usize, end: usize, out: &mut Vec<u32>) {
+        if !self.sure {
+            return;
+        }
+        let (bytes, before) = (self.text.as_bytes(), out.len());
+        let mark = if self.marked.get(bytes, start, end, out) {
+            Marked(out.pop().unwrap_or_default())
+        } else {
+            let Some(mark) = self.near(start, end, out) else {
+                self.sure = false;
+                return;
+            };
+            let word = &bytes[start..end];
+            if mark.holds_to_the_largest() && mark.extent() <= extent(word.len()) as f64 {
+                if table.is_full() {
+                    table.clear(std::iter::empty());
+                }
+                table.insert(word, &out[before..]);
+                return;
+            }
+            if self.marked.is_full() {
+                self.marked.clear();
+            }
+            out.push(mark.0);
+            self.marked.insert(word, &out[before..]);
+            out.pop();
+            mark
+        };
+        if !mark.holds(self.bound, Precision::Single) {
+            self.bound = self.true_bound(&out[..before]) + self.slack;
+            if !mark.holds(self.bound, Precision::Single) {
+                out.truncate(before);
+                self.exactly(start, end, None, out);
+                return;
+            }
+        }
+        self.bound += mark.extent();
+    }
+
+    /// The ids of a word, and for which sums they hold; None if that is not certain.
+    fn near(&mut self, start: usize, end: usize, out: &mut Vec<u32>) -> Option<Marked> {
+        let Self { tokenizer, model, raw, text, scratch, room, .. } = self;
+        let ready = raw.ready(&tokenizer.prepare, &text[start..end], None, room).ok()??;
+        let mut mark = Some(Marked::NOTHING);
+        model.for_each_part(ready.text, |from, to| {
+            let part = scratch.near.part(model, &ready.text[from..to], out);
+            mark = mark.and_then(|mark| Some(mark.then(part.ok()?)));
+        });
+        mark
+    }
+
+    /// How far the sum behind all ids is from 0.
+    fn true_bound(&mut self, out: &[u32]) -> f64 {
+        self.model.advance(&mut self.running, &out[self.summed..]);
+        self.summed = out.len();
+        self.model.magnitude(self.running)
+    }
+
+    /// Appends the ids of a word, cut from the true sum before it.
+    fn exactly(&mut self, start: usize, end: usize, odd: Option<bool>, out: &mut Vec<u32>) {
+        self.true_bound(out);
+        self.sure = self.cut(start, end, odd, out).is_some();
+        self.summed = out.len();
+        self.bound = self.model.magnitude(self.running) + self.slack;
+    }
+
+    fn cut(
+        &mut self,
+        start: usize,
+        end: usize,
+        odd: Option<bool>,
+        out: &mut Vec<u32>,
+    ) -> Option<()> {
+        let Self { tokenizer, model, raw, text, scratch, room, running, .. } = self;
+        let ready = raw.ready(&tokenizer.prepare, &text[start..end], odd, room).ok()??;
+        let mut done = Some(());
+        model.for_each_part(ready.text, |from, to| {
+            let part = &ready.text[from..to];
+            if model.part(part, running, &mut scratch.viterbi, &mut Silent).is_err() {
+                done = None;
+                return;
+            }
+            for &(id, from, to) in scratch.viterbi.path() {
+                if id != UNKNOWN {
+                    out.push(id);
+                } else if model.stands_for(&part[from..to], |id| out.push(id)).is_none() {
+                    done = None;
+                }
+            }
+        });
+        done
+    }
+}

@@ -1,0 +1,211 @@
+//! Texts that are cut before they are normalized, so that a word that was seen before need not be
+//! normalized again.
+//!
+//! Rule: exact or not at all. The words of a text, made ready one by one, are those of the whole text made
+//! ready at once. Where that depends on what words hold, the word says so when it is made ready, and the
+//! text goes the plain way.
+//!
+//! ```text
+//! schemes                   a raw word                               as it is made ready
+//! BERT                      what blanks, punctuation and Chinese     by itself
+//!                           characters leave
+//! white space, then others  what blanks leave                        by itself
+//! metaspace                 what one blank leaves (collapsed: any    behind one space, which is what
+//!                           run of them), which it stands behind;    the start of a text counts for
+//!                           if there are more, it has them with it
+//! ```
+//!
+//! So the bytes of a raw word tell all: one that begins with a blank has its blanks, one that does not
+//! stands behind one blank or where a mark is put.
+
+use super::{Prepare, Prepared, Scratch, Written};
+use crate::error::Result;
+use crate::normalize::{Normalizer, Place, WITHIN, metaspace};
+use crate::pretokenize::{Apart, Dummy, Metaspace, Scheme};
+
+/// How texts are cut before they are normalized.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Raw {
+    apart: Apart,
+    graphemes: bool,
+    collapse: bool,
+    /// How spaces are written, where they are not dropped.
+    spaces: Option<Metaspace>,
+}
+
+/// A raw word, by its bytes in the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct RawWord {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    /// What is made of it does not depend on its bytes alone, and may not be remembered: it is the first
+    /// word. Then, whether it stands behind a space.
+    pub(crate) odd: Option<bool>,
+}
+
+/// Room to make raw words ready, to be used again.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct RawScratch {
+    led: String,
+    clusters: String,
+    ready: Scratch,
+}
+
+const MARK: char = '▁';
+
+impl Raw {
+    /// None if it is not certain that this is exact.
+    pub(super) fn new(normalizer: &Normalizer, schemes: &[Scheme]) -> Option<Raw> {
+        let blanks = normalizer.at_blanks()?;
+        let raw = |apart, spaces| {
+            Some(Raw { apart, graphemes: blanks.graphemes, collapse: blanks.collapse, spaces })
+        };
+        // Words see nothing of each other once white space is dropped.
+        let dropped = blanks.all || normalizer.is_empty();
+        match schemes {
+            [Scheme::Bert | Scheme::Bert8] if dropped && !blanks.collapse => {
+                match (blanks.punctuation, blanks.chinese) {
+                    (true, true) => raw(Apart::Chinese, None),
+                    (true, false) => raw(Apart::Punctuation, None),
+                    (false, _) => raw(Apart::Blanks, None),
+                }
+            }
+            [Scheme::Whitespace, rest @ ..] if dropped && !blanks.collapse => {
+                let alone = |scheme: &Scheme| {
+                    let Scheme::Metaspace(spaces) = scheme else { return false };
+                    matches!(spaces.dummy, Dummy::Always | Dummy::Never)
+                };
+                if rest.iter().all(alone) { raw(Apart::Blanks, None) } else { None }
+            }
+            &[Scheme::Metaspace(spaces)]
+                if spaces.escape && spaces.mark == MARK && !spaces.suffix =>
+            {
+                raw(if blanks.all { Apart::Blanks } else { Apart::Spaces }, Some(spaces))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether the text that is made ready is one word, however many raw ones it has.
+    pub(crate) fn is_one_word(&self) -> bool {
+        self.spaces.is_some_and(|spaces| !spaces.split)
+    }
+
+    /// Calls `word` with the raw words of a stretch of text, left to right; false if they are not certain
+    /// for a stretch that stands there.
+    #[inline]
+    pub(crate) fn for_each(&self, text: &str, place: Place, mut word: impl FnMut(RawWord)) -> bool {
+        let bytes = text.as_bytes();
+        let plain = |start, end| RawWord { start, end, odd: None };
+        let Some(spaces) = self.spaces else {
+            self.apart.for_each(bytes, |start, end| word(plain(start, end)));
+            return true;
+        };
+        let adds = match spaces.dummy {
+            Dummy::Always => true,
+            Dummy::Never => false,
+            Dummy::First | Dummy::Given | Dummy::Start => place.first,
+        };
+        if self.collapse {
+            if !(adds && place.first && place.last) {
+                return false;
+            }
+            self.apart.for_each(bytes, |start, end| word(plain(start, end)));
+            return true;
+        }
+        let mut done = 0;
+        let first = |start: usize, end| match start {
+            0 if adds => plain(0, end),
+            0 => RawWord { start: 0, end, odd: Some(false) },
+            _ => RawWord { start: 0, end, odd: Some(adds && !spaces.only_missing) },
+        };
+        self.apart.for_each(bytes, |start, end| {
+            word(match start - done {
+                _ if done == 0 => first(start, end),
+                1 => plain(start, end),
+                _ => plain(done, end),
+            });
+            done = end;
+        });
+        if done < bytes.len() {
+            word(match done {
+                0 => first(bytes.len(), bytes.len()),
+                _ => plain(done, bytes.len()),
+            });
+        }
+        true
+    }
+
+    fn is_blank(&self, byte: u8) -> bool {
+        byte == b' ' || (self.apart != Apart::Spaces && matches!(byte, b'\t' | b'\n' | b'\r'))
+    }
+
+    /// A raw word as the pre-tokenizer is to see it; None if that is not certain.
+    ///
+    /// # Errors
+    /// As [`Prepare::text`].
+    pub(crate) fn ready<'a>(
+        &self,
+        prepare: &'a Prepare,
+        word: &str,
+        odd: Option<bool>,
+        room: &'a mut RawScratch,
+    ) -> Result<Option<Prepared<'a>>> {
+        let RawScratch { led: text, clusters, ready } = room;
+        let has_blanks = word.bytes().next().is_some_and(|byte| self.is_blank(byte));
+        let led = odd.unwrap_or(!has_blanks);
+        text.clear();
+        if led {
+            text.push(' ');
+        }
+        text.push_str(word);
+        if self.graphemes && !Normalizer::is_apart(text, clusters) {
+            return Ok(None);
+        }
+        let Scratch { normalized, written } = ready;
+        let text = prepare.normalized(text, WITHIN, normalized)?;
+        match self.spaces {
+            None => {
+                let origins = || Ok(prepare.normalizer.aligned(text, WITHIN)?.1);
+                prepare.written(text, WITHIN, written, origins).map(Some)
+            }
+            Some(spaces) => Ok(self.spaced(spaces, word, text, led, written)),
+        }
+    }
+
+    /// The same where spaces are not dropped; `text` is normalized.
+    fn spaced<'a>(
+        &self,
+        spaces: Metaspace,
+        word: &str,
+        text: &'a str,
+        led: bool,
+        written: &'a mut Written,
+    ) -> Option<Prepared<'a>> {
+        // Blanks at the end of a text are a word.
+        let all_blank = word.bytes().all(|byte| self.is_blank(byte));
+        let has_blanks = word.bytes().next().is_some_and(|byte| self.is_blank(byte));
+        let mut kept = text;
+        if self.collapse {
+            kept = text.trim_end_matches(' ');
+            if kept.is_empty() {
+                return Some(Prepared { text: "", parts: None });
+            }
+        }
+        // What it begins and ends with would join what is around it, or what the start of a text adds.
+        let begins = if led { kept.strip_prefix(' ')? } else { kept };
+        if led && !has_blanks && (begins.is_empty() || begins.starts_with([' ', MARK])) {
+            return None;
+        }
+        if !all_blank && (kept.is_empty() || kept.ends_with([' ', MARK])) {
+            return None;
+        }
+        let spaces = Metaspace { dummy: Dummy::Never, ..spaces };
+        if !metaspace::changes(spaces, kept, WITHIN) {
+            return Some(Prepared { text: kept, parts: None });
+        }
+        written.spaced.clear();
+        metaspace::run(spaces, kept, WITHIN, &mut written.spaced);
+        Some(Prepared { text: &written.spaced, parts: None })
+    }
+}

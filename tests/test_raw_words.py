@@ -1,0 +1,137 @@
+"""Words that are looked up as they stand in the text give the ids of the plain way.
+
+The plain way is that of spans: there the whole text is normalized and cut, and only then are words looked up. What makes the short way go
+wrong is what joins words: marks, controls that vanish, spaces of all kinds, borders of clusters, sums of scores.
+"""
+
+from __future__ import annotations
+
+import random
+import string
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import jogak
+from jogak.spec import Spec, UnigramModel, WordPieceModel
+
+MODELS = [
+    "bert-base-cased/tokenizer.json",
+    "bert-base-uncased/vocab.txt",
+    "bert-base-chinese/vocab.txt",
+    "koelectra-base/vocab.txt",
+    "nai-t5/spiece.model",
+    "tta-ko-unigram/tokenizer.model",
+    "t5-small/tokenizer.json",
+    "xlnet-base-cased/spiece.model",
+    "xlnet-base-cased/tokenizer.json",
+    "chinese-llama-tokenizer/tokenizer-human.model",
+    "spm-test/test_ja_model.model",
+]
+
+POOLS = [
+    " \t\n\r  ,.!?'\"-abcdefABCXYZ019",
+    "가나다라힣ㄱㅏ각 ",
+    "中文字一龥鿿鿐䷿﨑　 ",  # noqa: RUF001
+    "éàÄßİıñ\u0301\u0300\u0327\u0345\u0340\u0344 aA=",
+    "\u200b\u200d\ufeff\u00a0\u2003\u3000\u2581\x00\x0b\x0c\x1c\x85\ufffd\u0600\u06dd\u180e ab",
+    "\U0001f468\u200d\U0001f469\U0001f1f0\U0001f1f7\u2764\ufe0f ab",
+    [" the", " of", "ing ", "안녕 ", "[MASK]", "<extra_id_5>", "</s>", "<unk>", "<eop>", "  ", "\n\n"],
+    ["x" * 70, "가" * 30, " " * 5, "▁▁", "▁", "\ufdfa", "ﬁ", "①", "㌀", "´", "¨", "...", "``", "\r\n"],
+]
+
+
+def hostile(seed: int, count: int) -> Iterator[str]:
+    draw = random.Random(seed)
+    for _ in range(count):
+        pools = [draw.choice(POOLS) for _ in range(draw.randint(1, 4))]
+        parts = draw.choice([1, 2, 3, 5, 8, 20, 60])
+        yield "".join(draw.choice(draw.choice(pools)) for _ in range(parts))
+
+
+def every_character(step: int) -> Iterator[str]:
+    for code in range(step % 7, 0x110000, step):
+        if not 0xD800 <= code < 0xE000:
+            c = chr(code)
+            yield f"{c}a {c} b{c}\n{c}{c}c d{c} {c}"
+
+
+def compare(tok: jogak.Tokenizer, texts: list[str]) -> None:
+    """Both ways, the short one with a cold and with a warm memory."""
+    plain = [encoding.ids.tolist() for encoding in tok.encoding_batch(texts)]
+    for _ in range(2):
+        batch = tok.encode_batch(texts, num_threads=1).to_lists()
+        for text, ids, expected in zip(texts, batch, plain, strict=True):
+            assert ids == expected, repr(text)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_models_of_files(name: str, data: Callable[[str], Path]) -> None:
+    tok = jogak.load(data(f"models/{name}"))
+    compare(tok, list(hostile(1, 3000)))
+    compare(tok, list(every_character(101)))
+    compare(tok, ["".join(hostile(2, 3000))])
+
+
+PIECES = (*"▁abcxyzéß.中가", "ab", "bc", "▁a", "▁ab", "a▁b", "▁▁", "▁▁▁", "각", "xx", "xxxx")
+
+
+def unigram(pieces: tuple[str, ...], precision: str) -> UnigramModel:
+    """Scores that nearly tie, so that the sum before a word matters."""
+    scores = tuple(-3.0 - len(piece) * 1.0000001 - n % 3 for n, piece in enumerate(pieces))
+    return UnigramModel(
+        pieces=("<unk>", *pieces), scores=(0.0, *scores), unknown="<unk>", precision=precision
+    )
+
+
+NORMALIZERS: list[tuple[object, ...]] = [
+    (),
+    ("nmt_nfkc",),
+    ("nmt_nfkc", jogak.CollapseSpaces()),
+    ("nfkc", "lowercase"),
+    ("nfd", jogak.StripMarks()),
+    (jogak.Charsmap(jogak.RuleSet("nmt_nfkc").to_charsmap(), graphemes=True),)
+    if hasattr(jogak.RuleSet, "to_charsmap")
+    else ("nmt_nfkc_cf",),
+    (jogak.Replace("xy", " z"), jogak.CollapseSpaces()),
+    (jogak.Replace("x y", "z"),),
+]
+
+
+@pytest.mark.parametrize("normalizer", NORMALIZERS, ids=str)
+@pytest.mark.parametrize("precision", ["single", "double"])
+@pytest.mark.parametrize("collected", [PIECES, tuple(p for p in PIECES if "▁" not in p[1:])])
+def test_metaspace(
+    normalizer: tuple[object, ...], precision: str, collected: tuple[str, ...]
+) -> None:
+    texts = list(hostile(3, 250)) + ["".join(hostile(4, 400))]
+    for prepend in ("first", "always", "never"):
+        for only_missing in (False, True):
+            for split in (False, True):
+                spaces = jogak.Metaspace(prepend=prepend, only_missing=only_missing, split=split)
+                model = unigram(collected, precision)
+                compare(jogak.Tokenizer(Spec(model, normalizer, (spaces,))), texts)
+
+
+def test_near_ties_far_into_a_text() -> None:
+    """Sums of 32 bits are coarse there, and start over."""
+    tok = jogak.Tokenizer(
+        Spec(unigram(PIECES, "single"), ("nmt_nfkc", jogak.CollapseSpaces()), (jogak.Metaspace(split=False),))
+    )
+    draw = random.Random(5)
+    words = ["".join(draw.choices("abcxyz", k=draw.randint(1, 9))) for _ in range(300)]
+    compare(tok, [" ".join(draw.choices(words, k=60_000)), "abc" * 20 + " " + "☃ab " * 9_000])
+
+
+def test_words_that_are_cut_at_punctuation() -> None:
+    pieces = ("[UNK]", *string.ascii_lowercase, *"##a ##b ##é . , ! 中 文 ab ##bc".split())
+    model = WordPieceModel(pieces=pieces, unknown="[UNK]")
+    for lowercase in (False, True):
+        for clean in (False, True):
+            normalizer = jogak.BertNormalizer(
+                clean_text=clean, chinese_chars=True, strip_accents=lowercase, lowercase=lowercase
+            )
+            for scheme in ("bert", "whitespace"):
+                tok = jogak.Tokenizer(Spec(model, (normalizer,), (scheme,)))
+                compare(tok, list(hostile(6, 1000)) + ["".join(hostile(7, 1000))])
