@@ -1,7 +1,8 @@
 """Words that are looked up as they stand in the text give the ids of the plain way.
 
-The plain way is that of spans: there the whole text is normalized and cut, and only then are words looked up. What makes the short way go
-wrong is what joins words: marks, controls that vanish, spaces of all kinds, borders of clusters, sums of scores.
+The plain way is that of spans: there the whole text is normalized and cut, and only then are words
+looked up. What makes the short way go wrong is what joins words: marks, controls that vanish, spaces
+of all kinds, borders of clusters, sums of scores.
 """
 
 from __future__ import annotations
@@ -42,12 +43,39 @@ MODELS = [
 POOLS = [
     " \t\n\r  ,.!?'\"-abcdefABCXYZ019",
     "가나다라힣ㄱㅏ각 ",
-    "中文字一龥鿿鿐䷿﨑　 ",  # noqa: RUF001
+    "中文字一龥鿿鿐䷿﨑　 ",
     "éàÄßİıñ\u0301\u0300\u0327\u0345\u0340\u0344 aA=",
     "\u200b\u200d\ufeff\u00a0\u2003\u3000\u2581\x00\x0b\x0c\x1c\x85\ufffd\u0600\u06dd\u180e ab",
     "\U0001f468\u200d\U0001f469\U0001f1f0\U0001f1f7\u2764\ufe0f ab",
-    [" the", " of", "ing ", "안녕 ", "[MASK]", "<extra_id_5>", "</s>", "<unk>", "<eop>", "  ", "\n\n"],
-    ["x" * 70, "가" * 30, " " * 5, "▁▁", "▁", "\ufdfa", "ﬁ", "①", "㌀", "´", "¨", "...", "``", "\r\n"],
+    [
+        " the",
+        " of",
+        "ing ",
+        "안녕 ",
+        "[MASK]",
+        "<extra_id_5>",
+        "</s>",
+        "<unk>",
+        "<eop>",
+        "  ",
+        "\n\n",
+    ],
+    [
+        "x" * 70,
+        "가" * 30,
+        " " * 5,
+        "▁▁",
+        "▁",
+        "\ufdfa",
+        "ﬁ",
+        "①",
+        "㌀",
+        "´",
+        "¨",
+        "...",
+        "``",
+        "\r\n",
+    ],
 ]
 
 
@@ -68,7 +96,9 @@ def every_character(step: int) -> Iterator[str]:
 
 def compare(tok: jogak.Tokenizer, texts: list[str]) -> None:
     """Both ways, the short one with a cold and with a warm memory."""
-    plain = [encoding.ids.tolist() for encoding in tok.encoding_batch(texts, add_special_tokens=False)]
+    plain = [
+        encoding.ids.tolist() for encoding in tok.encoding_batch(texts, add_special_tokens=False)
+    ]
     for _ in range(2):
         batch = tok.encode_batch(texts, num_threads=1).to_lists()
         for text, ids, expected in zip(texts, batch, plain, strict=True):
@@ -113,7 +143,7 @@ NORMALIZERS: dict[str, tuple[Normalizer, ...]] = {
 @pytest.mark.parametrize("precision", ["single", "double"])
 @pytest.mark.parametrize("collected", [PIECES, tuple(p for p in PIECES if "▁" not in p[1:])])
 def test_metaspace(name: str, precision: Precision, collected: tuple[str, ...]) -> None:
-    texts = list(hostile(3, 250)) + ["".join(hostile(4, 400))]
+    texts = [*hostile(3, 250), "".join(hostile(4, 400))]
     prepends: list[Literal["first", "given", "start", "always", "never"]]
     prepends = ["first", "given", "start", "always", "never"]
     for prepend, only_missing, split in itertools.product(prepends, (False, True), (False, True)):
@@ -135,7 +165,7 @@ def test_near_ties_far_into_a_text() -> None:
 
 
 def test_words_that_are_cut_at_punctuation() -> None:
-    pieces = ("[UNK]", *string.ascii_lowercase, *"##a ##b ##é . , ! 中 文 ab ##bc".split())
+    pieces = ("[UNK]", *string.ascii_lowercase, *".,!中文", "ab", "##a", "##b", "##é", "##bc")
     model = WordPieceModel(pieces=pieces, unknown="[UNK]")
     for lowercase in (False, True):
         for clean in (False, True):
@@ -149,4 +179,4 @@ def test_words_that_are_cut_at_punctuation() -> None:
                     pretokenizer=resolve_pretokenizer(scheme),
                 )
                 tok = jogak.Tokenizer(spec)
-                compare(tok, list(hostile(6, 1000)) + ["".join(hostile(7, 1000))])
+                compare(tok, [*hostile(6, 1000), "".join(hostile(7, 1000))])
