@@ -1,20 +1,30 @@
 """Words that are looked up as they stand in the text give the ids of the plain way.
 
-The plain way is that of spans: there the whole text is normalized and cut, and only then are words looked up. What makes the short way go
-wrong is what joins words: marks, controls that vanish, spaces of all kinds, borders of clusters, sums of scores.
+The plain way is that of spans: there the whole text is normalized and cut, and only then are words
+looked up. What makes the short way go wrong is what joins words: marks, controls that vanish, spaces
+of all kinds, borders of clusters, sums of scores.
 """
 
 from __future__ import annotations
 
+import itertools
 import random
 import string
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
 import jogak
-from jogak.spec import Spec, UnigramModel, WordPieceModel
+from jogak.spec import (
+    Normalizer,
+    Precision,
+    Spec,
+    UnigramModel,
+    WordPieceModel,
+    resolve_pretokenizer,
+)
 
 MODELS = [
     "bert-base-cased/tokenizer.json",
@@ -33,12 +43,39 @@ MODELS = [
 POOLS = [
     " \t\n\r  ,.!?'\"-abcdefABCXYZ019",
     "가나다라힣ㄱㅏ각 ",
-    "中文字一龥鿿鿐䷿﨑　 ",  # noqa: RUF001
+    "中文字一龥鿿鿐䷿﨑　 ",
     "éàÄßİıñ\u0301\u0300\u0327\u0345\u0340\u0344 aA=",
     "\u200b\u200d\ufeff\u00a0\u2003\u3000\u2581\x00\x0b\x0c\x1c\x85\ufffd\u0600\u06dd\u180e ab",
     "\U0001f468\u200d\U0001f469\U0001f1f0\U0001f1f7\u2764\ufe0f ab",
-    [" the", " of", "ing ", "안녕 ", "[MASK]", "<extra_id_5>", "</s>", "<unk>", "<eop>", "  ", "\n\n"],
-    ["x" * 70, "가" * 30, " " * 5, "▁▁", "▁", "\ufdfa", "ﬁ", "①", "㌀", "´", "¨", "...", "``", "\r\n"],
+    [
+        " the",
+        " of",
+        "ing ",
+        "안녕 ",
+        "[MASK]",
+        "<extra_id_5>",
+        "</s>",
+        "<unk>",
+        "<eop>",
+        "  ",
+        "\n\n",
+    ],
+    [
+        "x" * 70,
+        "가" * 30,
+        " " * 5,
+        "▁▁",
+        "▁",
+        "\ufdfa",
+        "ﬁ",
+        "①",
+        "㌀",
+        "´",
+        "¨",
+        "...",
+        "``",
+        "\r\n",
+    ],
 ]
 
 
@@ -59,7 +96,9 @@ def every_character(step: int) -> Iterator[str]:
 
 def compare(tok: jogak.Tokenizer, texts: list[str]) -> None:
     """Both ways, the short one with a cold and with a warm memory."""
-    plain = [encoding.ids.tolist() for encoding in tok.encoding_batch(texts)]
+    plain = [
+        encoding.ids.tolist() for encoding in tok.encoding_batch(texts, add_special_tokens=False)
+    ]
     for _ in range(2):
         batch = tok.encode_batch(texts, num_threads=1).to_lists()
         for text, ids, expected in zip(texts, batch, plain, strict=True):
@@ -77,55 +116,56 @@ def test_models_of_files(name: str, data: Callable[[str], Path]) -> None:
 PIECES = (*"▁abcxyzéß.中가", "ab", "bc", "▁a", "▁ab", "a▁b", "▁▁", "▁▁▁", "각", "xx", "xxxx")
 
 
-def unigram(pieces: tuple[str, ...], precision: str) -> UnigramModel:
+def unigram(pieces: tuple[str, ...], precision: Precision) -> UnigramModel:
     """Scores that nearly tie, so that the sum before a word matters."""
     scores = tuple(-3.0 - len(piece) * 1.0000001 - n % 3 for n, piece in enumerate(pieces))
     return UnigramModel(
-        pieces=("<unk>", *pieces), scores=(0.0, *scores), unknown="<unk>", precision=precision
+        pieces=("<unk>", *pieces),
+        scores=(0.0, *scores),
+        unknown="<unk>",
+        precision=precision,
+        marker=jogak.Marker("none"),
     )
 
 
-NORMALIZERS: list[tuple[object, ...]] = [
-    (),
-    ("nmt_nfkc",),
-    ("nmt_nfkc", jogak.CollapseSpaces()),
-    ("nfkc", "lowercase"),
-    ("nfd", jogak.StripMarks()),
-    (jogak.Charsmap(jogak.RuleSet("nmt_nfkc").to_charsmap(), graphemes=True),)
-    if hasattr(jogak.RuleSet, "to_charsmap")
-    else ("nmt_nfkc_cf",),
-    (jogak.Replace("xy", " z"), jogak.CollapseSpaces()),
-    (jogak.Replace("x y", "z"),),
-]
+NORMALIZERS: dict[str, tuple[Normalizer, ...]] = {
+    "nothing": (),
+    "rule set": (jogak.RuleSet("nmt_nfkc"),),
+    "collapsed": (jogak.RuleSet("nmt_nfkc_cf"), jogak.CollapseSpaces()),
+    "form": (jogak.UnicodeForm("nfkc"), jogak.Lowercase()),
+    "marks": (jogak.UnicodeForm("nfd"), jogak.StripMarks(), jogak.HfNmt()),
+    "replaced": (jogak.Replace("xy", " z"), jogak.CollapseSpaces()),
+    "replaced across": (jogak.Replace("x y", "z"), jogak.Replace(r"\s{2,}", " ", regex=True)),
+}
 
 
-@pytest.mark.parametrize("normalizer", NORMALIZERS, ids=str)
+@pytest.mark.parametrize("name", NORMALIZERS)
 @pytest.mark.parametrize("precision", ["single", "double"])
 @pytest.mark.parametrize("collected", [PIECES, tuple(p for p in PIECES if "▁" not in p[1:])])
-def test_metaspace(
-    normalizer: tuple[object, ...], precision: str, collected: tuple[str, ...]
-) -> None:
-    texts = list(hostile(3, 250)) + ["".join(hostile(4, 400))]
-    for prepend in ("first", "always", "never"):
-        for only_missing in (False, True):
-            for split in (False, True):
-                spaces = jogak.Metaspace(prepend=prepend, only_missing=only_missing, split=split)
-                model = unigram(collected, precision)
-                compare(jogak.Tokenizer(Spec(model, normalizer, (spaces,))), texts)
+def test_metaspace(name: str, precision: Precision, collected: tuple[str, ...]) -> None:
+    texts = [*hostile(3, 250), "".join(hostile(4, 400))]
+    prepends: list[Literal["first", "given", "start", "always", "never"]]
+    prepends = ["first", "given", "start", "always", "never"]
+    for prepend, only_missing, split in itertools.product(prepends, (False, True), (False, True)):
+        spaces = jogak.Metaspace(prepend=prepend, only_missing=only_missing, split=split)
+        model = unigram(collected, precision)
+        spec = Spec(model=model, normalizer=NORMALIZERS[name], pretokenizer=(spaces,))
+        compare(jogak.Tokenizer(spec), texts)
 
 
 def test_near_ties_far_into_a_text() -> None:
     """Sums of 32 bits are coarse there, and start over."""
-    tok = jogak.Tokenizer(
-        Spec(unigram(PIECES, "single"), ("nmt_nfkc", jogak.CollapseSpaces()), (jogak.Metaspace(split=False),))
-    )
+    model = unigram(PIECES, "single")
+    normalizer = NORMALIZERS["collapsed"]
+    spaces = jogak.Metaspace(split=False)
+    tok = jogak.Tokenizer(Spec(model=model, normalizer=normalizer, pretokenizer=(spaces,)))
     draw = random.Random(5)
     words = ["".join(draw.choices("abcxyz", k=draw.randint(1, 9))) for _ in range(300)]
     compare(tok, [" ".join(draw.choices(words, k=60_000)), "abc" * 20 + " " + "☃ab " * 9_000])
 
 
 def test_words_that_are_cut_at_punctuation() -> None:
-    pieces = ("[UNK]", *string.ascii_lowercase, *"##a ##b ##é . , ! 中 文 ab ##bc".split())
+    pieces = ("[UNK]", *string.ascii_lowercase, *".,!中文", "ab", "##a", "##b", "##é", "##bc")
     model = WordPieceModel(pieces=pieces, unknown="[UNK]")
     for lowercase in (False, True):
         for clean in (False, True):
@@ -133,5 +173,10 @@ def test_words_that_are_cut_at_punctuation() -> None:
                 clean_text=clean, chinese_chars=True, strip_accents=lowercase, lowercase=lowercase
             )
             for scheme in ("bert", "whitespace"):
-                tok = jogak.Tokenizer(Spec(model, (normalizer,), (scheme,)))
-                compare(tok, list(hostile(6, 1000)) + ["".join(hostile(7, 1000))])
+                spec = Spec(
+                    model=model,
+                    normalizer=(normalizer,),
+                    pretokenizer=resolve_pretokenizer(scheme),
+                )
+                tok = jogak.Tokenizer(spec)
+                compare(tok, [*hostile(6, 1000), "".join(hostile(7, 1000))])

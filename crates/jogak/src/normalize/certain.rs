@@ -113,9 +113,8 @@ impl Normalizer {
         room.push_str(text);
         room.push(' ');
         let mut clusters = room.graphemes(true);
-        let first = clusters.next();
-        let first = !text.starts_with(' ') || first == Some(" ");
-        first && clusters.last().is_none_or(|last| last == " ")
+        (!text.starts_with(' ') || clusters.next() == Some(" "))
+            && room.graphemes(true).next_back() == Some(" ")
     }
 }
 
@@ -227,5 +226,6 @@ mod tests {
         let apart = |text: &str| Normalizer::is_apart(text, &mut String::new());
         assert!(apart(" a") && apart(" é") && apart("\u{301}") && apart(" a\u{301}") && apart(" "));
         assert!(!apart(" \u{301}a") && !apart(" a\u{600}") && !apart(" \u{600}"));
+        assert!(!apart("\u{600}"));
     }
 }

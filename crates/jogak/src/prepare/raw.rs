@@ -77,6 +77,12 @@ impl Raw {
                 };
                 if rest.iter().all(alone) { raw(Apart::Blanks, None) } else { None }
             }
+            // What stands at the very start of the original is told by the whole text only.
+            &[Scheme::Metaspace(Metaspace { dummy: Dummy::Start, .. })]
+                if !normalizer.is_empty() =>
+            {
+                None
+            }
             &[Scheme::Metaspace(spaces)]
                 if spaces.escape && spaces.mark == MARK && !spaces.suffix =>
             {
