@@ -3,7 +3,10 @@
 //! `cargo bench -p jogak` runs all, `cargo bench -p jogak scan` one room. The texts are made here, the
 //! same every time; what the rooms are worth on real text, and beside others, `make bench` tells.
 
-#![allow(clippy::unwrap_used, reason = "a benchmark may stop where something is not as it should be")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a benchmark may stop where something is not as it should be"
+)]
 
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
