@@ -29,7 +29,7 @@ demo: build ## Train, save, encode, decode and explain on real text: FILES="a.tx
 test: test-rust test-python ## Run all tests, Rust first
 
 test-rust: tools ## Run the Rust tests
-	cargo test --locked --quiet -p jogak -p jogak-corpus
+	cargo test --locked --quiet -p jogak -p jogak-corpus -p jogak-formats
 
 test-python: build ## Run the Python tests: ARGS="-k bpe" to choose
 	$(BIN)/python -m pytest $(ARGS)
@@ -54,7 +54,7 @@ bench: build $(VENV)/.peers ## Measure jogak beside its peers: ARGS="--runs 5 --
 
 docs: build ## Check that every example in README and docs runs, and build the Rust documentation
 	$(BIN)/python -m pytest README.md README.ko.md docs
-	RUSTDOCFLAGS="-D warnings" cargo doc --locked --quiet --no-deps -p jogak -p jogak-corpus
+	RUSTDOCFLAGS="-D warnings" cargo doc --locked --quiet --no-deps -p jogak -p jogak-corpus -p jogak-formats
 	@echo "Rust documentation: target/doc/jogak/index.html"
 
 build: tools $(VENV)/.built ## Compile the extension, optimized, into .venv
