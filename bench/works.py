@@ -181,7 +181,6 @@ MISTRAL_ENCODERS = (
     tokenizers(model=MISTRAL),
     tokie(MISTRAL),
 )
-KORTOK_ENCODERS = (*SENTENCEPIECE_ENCODERS, GIGATOKEN)
 JSON_ENCODERS = (tokenizers(), JOGAK, tokie())
 XLNET = "xlnet-base-cased/tokenizer.json"
 XLNET_ENCODERS = (*SENTENCEPIECE_ENCODERS, tokie(XLNET, note="rules of tokenizer.json"))
@@ -234,7 +233,7 @@ WORKS = (
     encoding("encode-bpe", "cl100k", CL100K_ENCODERS, EVERY, RANKS),
     encoding("encode-bpe", "GPT-2", JSON_ENCODERS, ("en_docs", "ko_nsmc"), "gpt2/tokenizer.json"),
     encoding("encode-spbpe", "Mistral BPE", MISTRAL_ENCODERS, EVERY, "mistral-v1/tokenizer.model"),
-    encoding("encode-spbpe", "Kortok BPE", KORTOK_ENCODERS, TWO, "kortok-sp-32k/tok.model"),
+    encoding("encode-spbpe", "Kortok BPE", SENTENCEPIECE_ENCODERS, TWO, "kortok-sp-32k/tok.model"),
     encoding("encode-unigram", "T5 Unigram", T5_ENCODERS, LATIN, "nai-t5/spiece.model"),
     encoding(
         "encode-unigram",
