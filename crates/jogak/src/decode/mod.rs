@@ -1,7 +1,7 @@
 //! ids -> bytes or text: the way back, for lists of ids, for many lists, and for streams.
 //!
-//! Rule: three ways, [`native`] (what the markers tell), [`chain`] (what a file says) and
-//! [`sentencepiece`], and each has one code, which takes an id at a time. A list is a stream that ends.
+//! Rule: three ways, `native` (what the markers tell), `chain` (what a file says) and
+//! `sentencepiece`, and each has one code, which takes an id at a time. A list is a stream that ends.
 
 mod batch;
 mod chain;

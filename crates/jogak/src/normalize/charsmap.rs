@@ -44,7 +44,7 @@ impl Charsmap {
     ///
     /// # Errors
     /// [`Error::Charsmap`] if the bytes are no charsmap, or have a key or a replacement of more than
-    /// [`LONGEST`] bytes.
+    /// `LONGEST` bytes.
     pub fn read(bytes: &[u8]) -> Result<Self> {
         if bytes.is_empty() {
             let active = CharSet::new([]);

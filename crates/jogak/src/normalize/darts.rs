@@ -95,7 +95,7 @@ impl Trie {
 /// give the same bytes. Of a key that comes twice the later replacement counts.
 ///
 /// # Errors
-/// [`Error::Config`] for an empty key, a zero character, a text of more than [`LONGEST`] bytes, or more
+/// [`Error::Config`] for an empty key, a zero character, a text of more than `LONGEST` bytes, or more
 /// keys that start alike than SentencePiece can tell apart; [`Error::TooLarge`] if an array would
 /// outgrow its numbers.
 pub fn compile(rules: &[(String, String)]) -> Result<Vec<u8>> {

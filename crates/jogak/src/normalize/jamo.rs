@@ -170,7 +170,7 @@ pub(super) fn decompose(
     });
 }
 
-/// The way back from [`decompose`]; letters from elsewhere become the syllables that they spell.
+/// The way back from `decompose`; letters from elsewhere become the syllables that they spell.
 ///
 /// ```
 /// use jogak::normalize::{Jamo, compose};

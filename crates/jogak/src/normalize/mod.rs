@@ -15,7 +15,7 @@
 //! ```
 //!
 //! A stage first says whether it would change anything. If not, the text is passed on as it is and
-//! nothing is copied. If so, the stage writes into a [`align::Sink`]: a plain string, or one that
+//! nothing is copied. If so, the stage writes into a `align::Sink`: a plain string, or one that
 //! notes the origin of every byte.
 
 mod align;

@@ -79,7 +79,7 @@ impl<'a> View<'a> {
     }
 
     /// Calls `word(symbols, count)` for every word of the corpus as it is cut now, in order;
-    /// [`UNKNOWN`] stands for a character outside the alphabet.
+    /// [`crate::symbols::UNKNOWN`] stands for a character outside the alphabet.
     pub fn for_each_word(&self, word: impl FnMut(&[u32], u64)) {
         self.field.for_each_word(word);
     }

@@ -25,7 +25,7 @@
 //!
 //! * words, places and counts are kept as in BPE training ([`super::bpe`]): a merge touches only
 //!   the places where it happens;
-//! * the best pair is found by rows and blocks ([`rows`]), since scores also rise;
+//! * the best pair is found by rows and blocks (`rows`), since scores also rise;
 //! * pairs below a threshold are not kept; when the kept ones run out, it is lowered and pairs are
 //!   counted anew. With a moving floor that is exact, since pairs of greater bands go first.
 
