@@ -9,12 +9,13 @@ mod queue;
 mod short;
 
 pub use known::KnownWords;
-pub use queue::Queue;
+pub use queue::{Queue, look_up_between};
+pub use short::MOST;
 
 use hashbrown::HashTable;
 
 /// Longest word that is its own key.
-const INLINE: usize = 15;
+pub(crate) const INLINE: usize = 15;
 /// Longest word that is remembered at all, in bytes.
 pub const LONGEST: usize = 64;
 /// Marks a free slot.

@@ -6,6 +6,7 @@
 mod raw;
 mod sums;
 mod unigram;
+mod words;
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -15,7 +16,7 @@ use crate::added::{Added, Input, Part, SpecialPolicy, trusted_images};
 use crate::cache::{KnownWords, Queue, WordTable};
 use crate::decode::Decoder;
 use crate::error::{Error, Result};
-use crate::model::{Bpe, Model, Scratch, Strategy, Way};
+use crate::model::{Model, Scratch, Strategy, Way};
 use crate::normalize::{Origins, Place};
 use crate::observe::Silent;
 use crate::prepare::{self, Prepare, Prepared, RawScratch};
@@ -53,6 +54,7 @@ pub struct Worker {
     /// Words with the spans of their pieces, once somebody asks for spans.
     spans: Option<Box<WordTable>>,
     queue: Queue,
+    habit: words::Habit,
     scratch: Scratch,
     prepared: prepare::Scratch,
 }
@@ -152,6 +154,7 @@ impl Tokenizer {
                 marked: None,
                 spans: None,
                 queue: Queue::default(),
+                habit: words::Habit::default(),
                 scratch: Scratch::default(),
                 prepared: prepare::Scratch::default(),
             };
@@ -310,9 +313,8 @@ impl Tokenizer {
         worker: &mut Worker,
         out: &mut Vec<u32>,
     ) -> Result<()> {
-        let Worker { known, parts, queue, scratch, .. } = worker;
-        let text = ready.text;
         if let Some(model) = self.model.unigram() {
+            let (text, Worker { parts, scratch, .. }) = (ready.text, worker);
             // Where pieces that stand for unknown characters are written out, nothing is remembered.
             let reserved = model.has_reserved(text);
             let table = parts.get_or_insert_with(|| Box::new(WordTable::new(0, self.cache_limit)));
@@ -328,46 +330,7 @@ impl Tokenizer {
             })?;
             return result;
         }
-        let bytes = text.as_bytes();
-        let mut result = Ok(());
-        let learn = |table: &mut KnownWords, start: usize, end: usize, out: &mut Vec<u32>| {
-            if result.is_err() {
-                return;
-            }
-            let (word, before) = (&text[start..end], out.len());
-            result = self.model.word(word, way, scratch, out, &mut Silent);
-            if result.is_ok() {
-                if table.is_full() {
-                    table.clear(self.known_lengths());
-                    self.teach(table);
-                }
-                table.insert(word.as_bytes(), &out[before..]);
-            }
-        };
-        let (all_words, before) = (self.model.cuts_all_words(), out.len());
-        let mut words = Looking { bytes, known, queue, out, learn };
-        let cut = match self.model.cuts() {
-            // A word that begins with other than ASCII goes by its parts.
-            Some(cuts) => self.prepare.for_each(ready, |start, end| {
-                let ascii = |at: usize| bytes.get(at).is_none_or(|&byte| byte < 0x80);
-                if ascii(start) && ascii(start + 1) && !all_words {
-                    return words.word(start, end, 0);
-                }
-                cuts.for_each_part(bytes, start, end, |start, end, c| words.word(start, end, c));
-            }),
-            None => self.prepare.for_each(ready, |start, end| words.word(start, end, 0)),
-        };
-        // Nothing may wait for the next text, whatever became of this one.
-        words.finish();
-        cut?;
-        if let Some(unknown) = self.model.fuses_words() {
-            fuse(out, before, unknown);
-        }
-        // Parts are fused by themselves.
-        if let Some(unknown) = self.model.bpe().and_then(Bpe::fused).filter(|_| all_words) {
-            fuse(out, before, unknown);
-        }
-        result
+        self.by_words(ready, way, worker, out)
     }
 
     fn plainly(

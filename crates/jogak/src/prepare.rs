@@ -229,6 +229,12 @@ impl Prepare {
         }
     }
 
+    /// As [`Pretokenizer::for_each_list`], of a text that was made ready here.
+    #[inline]
+    pub(crate) fn for_each_list(&self, prepared: Prepared<'_>, words: impl FnMut(&[u32])) -> bool {
+        prepared.parts.is_none() && self.pretokenizer.for_each_list(prepared.text, words)
+    }
+
     /// The same text as [`Prepare::text`] gives, with the bytes that each of its bytes stands for.
     ///
     /// # Errors

@@ -4,7 +4,7 @@
 //! Words of a few bytes and ids lie [close together](super::short), characters in a list of their own,
 //! and whatever is longer in a [`WordTable`].
 
-use super::short::{Packed, ShortWords};
+use super::short::{MOST, Packed, ShortWords};
 use super::{INLINE, WordTable};
 
 /// Words, looked up many at a time.
@@ -12,7 +12,7 @@ use super::{INLINE, WordTable};
 pub struct KnownWords {
     short: ShortWords,
     /// Characters below U+10000, found without a hash. Empty before the first one.
-    characters: Vec<Packed>,
+    characters: Vec<u64>,
     long: WordTable,
     limit: usize,
 }
@@ -46,10 +46,20 @@ impl KnownWords {
         }
         let ids = self.short.get(self.short.seek(text, start, end));
         if let Some(count) = ids.count() {
-            out.extend_from_slice(&ids.ids()[..count]);
+            append(ids, count, out);
             return true;
         }
         ids != Packed::NONE && self.long.get(text, start, end, out)
+    }
+
+    /// Writes the ids of a character to the front of `room`, if it is kept beside; 0 is none. Gives back how many
+    /// they are; what follows them there means nothing.
+    #[inline(always)]
+    pub fn write_character(&self, character: u32, room: &mut [u32; MOST]) -> Option<usize> {
+        let ids = self.character(character);
+        let count = ids.count()?;
+        ids.write(count, room);
+        Some(count)
     }
 
     /// Whether a word is known.
@@ -67,14 +77,13 @@ impl KnownWords {
         if word.is_empty() || self.is_full() {
             return;
         }
-        let packed = Packed::new(ids);
-        if word.len() <= INLINE {
-            self.short.insert(word, packed.unwrap_or(Packed::ELSEWHERE));
-        }
-        if word.len() > INLINE || packed.is_none() {
+        let packed = match word.len() {
+            1..=INLINE => self.short.insert(word, Packed::new(ids).unwrap_or(Packed::ELSEWHERE)),
+            _ => Packed::ELSEWHERE,
+        };
+        if packed == Packed::ELSEWHERE {
             self.long.insert(word, ids);
-        }
-        if let (1..=3, Some(packed)) = (word.len(), packed) {
+        } else if word.len() <= 3 {
             self.keep_character(word, packed);
         }
     }
@@ -88,7 +97,7 @@ impl KnownWords {
     /// The ids of a character, if it is kept beside; 0 is none.
     #[inline(always)]
     pub(super) fn character(&self, character: u32) -> Packed {
-        self.characters.get(character as usize).copied().unwrap_or(Packed::NONE)
+        Packed::half(self.characters.get(character as usize).copied().unwrap_or(0))
     }
 
     /// Keeps the ids of a word beside if it is one character.
@@ -96,13 +105,22 @@ impl KnownWords {
         let mut characters = std::str::from_utf8(word).unwrap_or_default().chars();
         if let (Some(character), None) = (characters.next(), characters.next()) {
             if self.characters.is_empty() {
-                self.characters.resize(1 << 16, Packed::NONE);
+                self.characters.resize(1 << 16, 0);
             }
             // Up to three bytes: below U+10000. No word is sought as the character 0.
-            self.characters[character as usize % (1 << 16)] = ids;
-            self.characters[0] = Packed::NONE;
+            if let Some(half) = ids.as_half() {
+                self.characters[character as usize % (1 << 16)] = half;
+            }
+            self.characters[0] = 0;
         }
     }
+}
+
+#[inline]
+fn append(ids: Packed, count: usize, out: &mut Vec<u32>) {
+    let mut room = [0; MOST];
+    ids.write(count, &mut room);
+    out.extend_from_slice(&room[..count]);
 }
 
 #[cfg(test)]
@@ -144,7 +162,9 @@ mod tests {
             table.insert(word.as_bytes(), ids);
             let found = table.character(word.chars().next().map_or(0, u32::from));
             assert_eq!(found.count(), fits.then_some(ids.len()), "{word}");
-            assert_eq!(&found.ids()[..found.count().unwrap_or(0)], if fits { ids } else { &[] });
+            let (mut room, count) = ([0; MOST], found.count().unwrap_or(0));
+            found.write(count, &mut room);
+            assert_eq!(&room[..count], if fits { ids } else { &[] });
             let mut out = Vec::new();
             assert!(table.get(word.as_bytes(), 0, word.len(), &mut out));
             assert_eq!(out, ids);

@@ -7,7 +7,8 @@
 //! plain look-up.
 
 use super::known::KnownWords;
-use super::short::{Packed, Sought};
+use super::short::{MOST, Packed, Sought};
+use crate::scan::{Look, Task, fastest};
 
 /// Words to a block.
 const WORDS: usize = 64;
@@ -29,17 +30,11 @@ struct Waiting {
 struct Room {
     len: usize,
     words: [Waiting; WORDS],
-    /// Ids that have been found. A word's places are written all, so that there must be room for them.
-    ids: [u32; WORDS * Packed::MOST],
 }
 
 impl Default for Queue {
     fn default() -> Self {
-        Self(Box::new(Room {
-            len: 0,
-            words: [Waiting::default(); WORDS],
-            ids: [0; WORDS * Packed::MOST],
-        }))
+        Self(Box::new(Room { len: 0, words: [Waiting::default(); WORDS] }))
     }
 }
 
@@ -78,30 +73,109 @@ impl Queue {
         out: &mut Vec<u32>,
         mut learn: impl FnMut(&mut KnownWords, usize, usize, &mut Vec<u32>),
     ) {
-        let Room { len, words, ids } = &mut *self.0;
+        let Room { len, words } = &mut *self.0;
         let words = &words[..std::mem::take(len).min(WORDS)];
         let shape = table.short().shape();
-        let mut written = 0;
-        for &Waiting { start, end, ids: kept, sought } in words {
-            let found = match kept {
+        // A word's places are written all, whether it has so many ids or not.
+        let mut at = out.len();
+        out.resize(at + words.len() * MOST, 0);
+        for (number, &Waiting { start, end, ids, sought }) in words.iter().enumerate() {
+            let found = match ids {
                 Packed::NONE => table.short().in_line(sought),
                 kept => kept,
             };
-            // Where the table has grown, what was sought is elsewhere.
             if let Some(count) = found.count()
-                && table.short().shape() == shape
+                && let Some(room) = out.get_mut(at..).and_then(|out| out.first_chunk_mut())
             {
-                ids[written..written + Packed::MOST].copy_from_slice(&found.ids());
-                written += count;
+                found.write(count, room);
+                at += count;
                 continue;
             }
-            out.extend_from_slice(&ids[..written]);
-            written = 0;
+            out.truncate(at);
             if !table.get(text, start, end, out) {
                 learn(table, start, end, out);
             }
+            if table.short().shape() != shape {
+                // What was sought is elsewhere.
+                for &Waiting { start, end, .. } in &words[number + 1..] {
+                    if !table.get(text, start, end, out) {
+                        learn(table, start, end, out);
+                    }
+                }
+                return;
+            }
+            at = out.len();
+            out.resize(at + (words.len() - number) * MOST, 0);
         }
-        out.extend_from_slice(&ids[..written]);
+        out.truncate(at);
+    }
+}
+
+/// Appends the ids of the words that lie between each two neighbours of `borders` to `out`. `missed` is asked to
+/// append the ids of a word that is not found at once to a list of its own; it may be in the table all the same.
+#[inline]
+pub fn look_up_between(
+    text: &[u8],
+    table: &mut KnownWords,
+    borders: &[u32],
+    out: &mut Vec<u32>,
+    missed: &mut dyn FnMut(&mut KnownWords, usize, usize, &mut Vec<u32>),
+) {
+    fastest(Between { text, table, borders, out, missed });
+}
+
+/// Words between borders, on their way.
+struct Between<'a, 'b> {
+    text: &'a [u8],
+    table: &'a mut KnownWords,
+    borders: &'a [u32],
+    out: &'a mut Vec<u32>,
+    missed: &'a mut (dyn FnMut(&mut KnownWords, usize, usize, &mut Vec<u32>) + 'b),
+}
+
+impl Task for Between<'_, '_> {
+    #[inline(always)]
+    fn run<L: Look>(self) {
+        let Between { text, table, borders, out, missed } = self;
+        let mut places = [Sought::default(); WORDS];
+        let mut ids = Vec::new();
+        // A word's places are written all, whether it has so many ids or not.
+        let (mut at, mut rest) = (out.len(), borders);
+        while rest.len() > 1 {
+            let words = (rest.len() - 1).min(WORDS);
+            for (place, pair) in places.iter_mut().zip(rest[..=words].windows(2)) {
+                *place = table.short().seek(text, pair[0] as usize, pair[1] as usize);
+                table.short().prefetch(*place);
+            }
+            let shape = table.short().shape();
+            out.resize(at + words * MOST, 0);
+            let mut done = 0;
+            for &place in &places[..words] {
+                let found = table.short().in_line(place);
+                done += 1;
+                if let Some(count) = found.count()
+                    && let Some(room) = out.get_mut(at..).and_then(|out| out.first_chunk_mut())
+                {
+                    found.write(count, room);
+                    at += count;
+                    continue;
+                }
+                missed(table, rest[done - 1] as usize, rest[done] as usize, &mut ids);
+                let needed = at + ids.len() + (words - done) * MOST;
+                if needed > out.len() {
+                    out.resize(needed, 0);
+                }
+                out[at..at + ids.len()].copy_from_slice(&ids);
+                at += ids.len();
+                ids.clear();
+                // What was sought is elsewhere.
+                if table.short().shape() != shape {
+                    break;
+                }
+            }
+            rest = &rest[done..];
+        }
+        out.truncate(at);
     }
 }
 

@@ -1,91 +1,122 @@
-//! Words of up to 15 bytes and three ids, packed close: what most look-ups of a text find.
+//! Words of up to 15 bytes and six ids, packed close: what most look-ups of a text find.
 //!
 //! Tables of words are larger than the fast memory of a processor, so that every byte that a look-up does
-//! not touch counts. A word of up to seven bytes takes 16 bytes, one of up to 15 takes 32; four or two of
-//! them fill a line of the cache, and are compared at once.
+//! not touch counts. A word of up to seven ASCII characters takes 16 bytes, with up to three ids; any other
+//! takes 32. Four or two of them fill a line of the cache, and are compared at once.
 
 use std::hint::select_unpredictable;
 
 use super::{INLINE, fold, key};
 use crate::scan::prefetch;
 
-/// Longest word of the narrow table, in bytes.
+/// Longest word of the narrow table, in bytes; it is ASCII.
 const NARROW: usize = 7;
 
-/// Up to three ids of 20 bits, the first one lowest, and their number in the top bits; 0 for none.
+/// Up to six ids of 20 bits, and their number in the lowest four bits; 0 for none. The first three
+/// stand in the first half, which is all that a narrow entry has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Packed(u64);
+pub(super) struct Packed(u64, u64);
 
 const ID_BITS: u32 = 20;
-const COUNT_SHIFT: u32 = 60;
+const COUNT_BITS: u32 = 4;
+
+/// Ids to a word here, at most.
+pub const MOST: usize = 6;
 
 impl Packed {
-    /// Ids to a word, at most.
-    pub(super) const MOST: usize = 3;
     /// Not known.
-    pub(super) const NONE: Packed = Packed(0);
+    pub(super) const NONE: Packed = Packed(0, 0);
     /// Known, and kept elsewhere.
-    pub(super) const ELSEWHERE: Packed = Packed(15 << COUNT_SHIFT);
+    pub(super) const ELSEWHERE: Packed = Packed(15, 0);
 
     /// None if they do not fit.
     pub(super) fn new(ids: &[u32]) -> Option<Packed> {
-        if !(1..=Self::MOST).contains(&ids.len()) || ids.iter().any(|&id| id >> ID_BITS != 0) {
+        if !(1..=MOST).contains(&ids.len()) || ids.iter().any(|&id| id >> ID_BITS != 0) {
             return None;
         }
-        let packed = ids.iter().rev().fold(0, |packed, &id| packed << ID_BITS | u64::from(id));
-        Some(Packed((ids.len() as u64) << COUNT_SHIFT | packed))
+        let pack =
+            |ids: &[u32]| ids.iter().rev().fold(0, |packed, &id| packed << ID_BITS | u64::from(id));
+        let (first, last) = ids.split_at(ids.len().min(3));
+        Some(Packed(pack(first) << COUNT_BITS | ids.len() as u64, pack(last)))
+    }
+
+    /// Of a narrow entry.
+    pub(super) fn half(half: u64) -> Packed {
+        Packed(half, 0)
+    }
+
+    /// What a narrow entry takes, if that is all.
+    pub(super) fn as_half(self) -> Option<u64> {
+        (self.1 == 0 && self.count().is_none_or(|count| count <= 3)).then_some(self.0)
     }
 
     /// How many ids there are; None if they are not here.
     #[inline(always)]
     pub(super) fn count(self) -> Option<usize> {
-        let count = (self.0 >> COUNT_SHIFT) as usize;
-        (count.wrapping_sub(1) < Self::MOST).then_some(count)
+        let count = (self.0 & ((1 << COUNT_BITS) - 1)) as usize;
+        (count.wrapping_sub(1) < MOST).then_some(count)
     }
 
-    /// All places for ids.
+    /// Writes the ids to the front of `out`, which has room for [`Packed::MOST`]; what follows them there
+    /// means nothing. `count` is their number.
     #[inline(always)]
-    pub(super) fn ids(self) -> [u32; Self::MOST] {
+    pub(super) fn write(self, count: usize, out: &mut [u32; MOST]) {
         const MASK: u64 = (1 << ID_BITS) - 1;
-        let id = |place: u32| (self.0 >> (place * ID_BITS) & MASK) as u32;
-        [id(0), id(1), id(2)]
+        let id = |half: u64, place: u32| (half >> (place * ID_BITS) & MASK) as u32;
+        let first = self.0 >> COUNT_BITS;
+        (out[0], out[1], out[2]) = (id(first, 0), id(first, 1), id(first, 2));
+        if count > 3 {
+            (out[3], out[4], out[5]) = (id(self.1, 0), id(self.1, 1), id(self.1, 2));
+        }
     }
 }
 
-/// One line of the cache: four narrow entries, a key and its ids each; or two wide ones, the two halves of
-/// the key, the ids and nothing. The key 0 marks a free entry: no word has it.
+/// One line of the cache: four narrow entries, or two wide ones. First stand the keys, then the ids: those of
+/// entry i of n are at i and 4 + i; a wide one's second halves at 2 + i and 6 + i. The key 0 marks a free entry:
+/// no word has it.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(64))]
 struct Line([u64; 8]);
 
 const EMPTY: Line = Line([0; 8]);
 
+/// Entries of a line of the narrow words, and of the wide ones.
+const fn entries(narrow: bool) -> usize {
+    if narrow { 4 } else { 2 }
+}
+
+impl Line {
+    /// The first free entry.
+    fn free(&self, narrow: bool) -> Option<usize> {
+        let line = &self.0;
+        (0..entries(narrow)).find(|&at| line[at] == 0 && (narrow || line[2 + at] == 0))
+    }
+}
+
 /// Lines for one width: a power of two of them.
 #[derive(Debug, Clone, Copy)]
 struct Region {
     first: usize,
     lines: usize,
+    /// Bits of a hash that do not count.
+    shift: u32,
     used: usize,
 }
 
 impl Region {
-    /// Which line a hash belongs to.
-    #[inline(always)]
-    fn home(self, hash: u64) -> usize {
-        self.first + ((u128::from(hash) * self.lines as u128) >> 64) as usize
+    fn new(first: usize, lines: usize) -> Self {
+        // Two at least, so that a shift is less than the width.
+        Self { first, lines, shift: 64 - lines.trailing_zeros(), used: 0 }
     }
 
     fn behind(self, line: usize) -> usize {
         if line + 1 == self.first + self.lines { self.first } else { line + 1 }
     }
 
-    fn is_full(self, width: usize) -> bool {
-        self.used * 8 >= self.lines * (8 / width) * 5
+    fn is_full(self, entries: usize) -> bool {
+        self.used * 8 >= self.lines * entries * 5
     }
 }
-
-/// Eight-byte parts of a narrow entry and of a wide one.
-const WIDTHS: [usize; 2] = [2, 4];
 
 /// A word that is looked for.
 #[derive(Debug, Clone, Copy, Default)]
@@ -124,18 +155,18 @@ impl ShortWords {
     fn with_lines(narrow: usize, wide: usize, limit: usize) -> Self {
         Self {
             lines: vec![EMPTY; narrow + wide],
-            narrow: Region { first: 0, lines: narrow, used: 0 },
-            wide: Region { first: narrow, lines: wide, used: 0 },
+            narrow: Region::new(0, narrow),
+            wide: Region::new(narrow, wide),
             limit,
         }
     }
 
     /// Whether a word may be refused.
     pub(super) fn is_full(&self) -> bool {
-        let full = |region: Region, width| {
-            region.is_full(width) && self.lines.len() + region.lines > self.limit
+        let full = |region: Region, entries| {
+            region.is_full(entries) && self.lines.len() + region.lines > self.limit
         };
-        full(self.narrow, WIDTHS[0]) || full(self.wide, WIDTHS[1])
+        full(self.narrow, entries(true)) || full(self.wide, entries(false))
     }
 
     /// What it looks like; words are to be sought anew if that changes.
@@ -148,13 +179,20 @@ impl ShortWords {
     #[inline(always)]
     pub(super) fn seek(&self, text: &[u8], start: usize, end: usize) -> Sought {
         let key = if end - start > INLINE { u128::MAX } else { key(text, start, end) };
+        self.sought(key, end - start)
+    }
+
+    /// What to look for, to find the word of this key and length.
+    #[inline(always)]
+    fn sought(&self, key: u128, len: usize) -> Sought {
         let hash = fold(key);
         let (low, high) = (key as u64, (key >> 64) as u64);
-        let narrow = end - start <= NARROW;
+        let narrow = (len <= NARROW) & (low & BEYOND_ASCII == 0);
         // The first seven bytes, and the length from the other half.
         let low = select_unpredictable(narrow, low | high, low);
-        let line = select_unpredictable(narrow, self.narrow.home(hash), self.wide.home(hash));
-        Sought { low, high, line, narrow }
+        let first = select_unpredictable(narrow, self.narrow.first, self.wide.first);
+        let shift = select_unpredictable(narrow, self.narrow.shift, self.wide.shift);
+        Sought { low, high, line: first + (hash >> shift) as usize, narrow }
     }
 
     /// Has the line fetched where the word should be.
@@ -168,15 +206,17 @@ impl ShortWords {
     pub(super) fn in_line(&self, sought: Sought) -> Packed {
         let Some(Line(line)) = self.lines.get(sought.line) else { return Packed::NONE };
         // Which entry it is cannot be foreseen: no branches.
-        let (mut narrow, mut wide) = (0, 0);
-        for entry in line.as_chunks::<2>().0 {
-            narrow |= select_unpredictable(entry[0] == sought.low, entry[1], 0);
+        let (mut narrow, mut wide, mut more) = (0, 0, 0);
+        for entry in 0..4 {
+            narrow |= select_unpredictable(line[entry] == sought.low, line[4 + entry], 0);
         }
-        for entry in line.as_chunks::<4>().0 {
-            let same = (entry[0] ^ sought.low) | (entry[1] ^ sought.high);
-            wide |= select_unpredictable(same == 0, entry[2], 0);
+        for entry in 0..2 {
+            let same = (line[entry] ^ sought.low) | (line[2 + entry] ^ sought.high);
+            wide |= select_unpredictable(same == 0, line[4 + entry], 0);
+            more |= select_unpredictable(same == 0, line[6 + entry], 0);
         }
-        Packed(select_unpredictable(sought.narrow, narrow, wide))
+        let first = select_unpredictable(sought.narrow, narrow, wide);
+        Packed(first, select_unpredictable(sought.narrow, 0, more))
     }
 
     /// The ids of a word.
@@ -185,11 +225,10 @@ impl ShortWords {
         if found != Packed::NONE {
             return found;
         }
-        let (region, width) = self.region(sought.narrow);
+        let region = self.region(sought.narrow);
         let mut at = sought.line;
         // A line with a free entry is the last one.
-        while self.lines[at].0.chunks(width).all(|entry| entry[..width / 2] != [0, 0][..width / 2])
-        {
+        while self.lines[at].free(sought.narrow).is_none() {
             at = region.behind(at);
             let found = self.in_line(Sought { line: at, ..sought });
             if found != Packed::NONE {
@@ -199,34 +238,37 @@ impl ShortWords {
         Packed::NONE
     }
 
-    fn region(&self, narrow: bool) -> (Region, usize) {
-        if narrow { (self.narrow, WIDTHS[0]) } else { (self.wide, WIDTHS[1]) }
+    fn region(&self, narrow: bool) -> Region {
+        if narrow { self.narrow } else { self.wide }
     }
 
-    /// Enters a word of 1 to 15 bytes that is not there, unless it [is full](Self::is_full).
-    pub(super) fn insert(&mut self, word: &[u8], ids: Packed) {
-        if self.is_full() {
-            return;
-        }
-        let (region, width) = self.region(word.len() <= NARROW);
-        if region.is_full(width) {
-            self.grow(word.len() <= NARROW);
-        }
+    /// Enters a word of 1 to 15 bytes that is not there, unless it [is full](Self::is_full). Gives back what
+    /// it has entered: [`Packed::ELSEWHERE`] where there is no room for all ids.
+    pub(super) fn insert(&mut self, word: &[u8], ids: Packed) -> Packed {
         let sought = self.seek(word, 0, word.len());
-        self.enter(sought, ids.0);
+        let fits = !sought.narrow || ids.as_half().is_some();
+        let ids = if fits { ids } else { Packed::ELSEWHERE };
+        if self.is_full() {
+            return ids;
+        }
+        if self.region(sought.narrow).is_full(entries(sought.narrow)) {
+            self.grow(sought.narrow);
+            self.enter(self.seek(word, 0, word.len()), ids);
+        } else {
+            self.enter(sought, ids);
+        }
+        ids
     }
 
-    fn enter(&mut self, sought: Sought, ids: u64) {
-        let (region, width) = self.region(sought.narrow);
+    fn enter(&mut self, sought: Sought, ids: Packed) {
+        let region = self.region(sought.narrow);
         let mut at = sought.line;
         loop {
-            let free = self.lines[at].0.chunks_mut(width);
-            let free = free.into_iter().find(|entry| entry[..width / 2] == [0, 0][..width / 2]);
-            if let Some(entry) = free {
-                if sought.narrow {
-                    entry.copy_from_slice(&[sought.low, ids]);
-                } else {
-                    entry.copy_from_slice(&[sought.low, sought.high, ids, 0]);
+            let Line(line) = &mut self.lines[at];
+            if let Some(entry) = Line(*line).free(sought.narrow) {
+                (line[entry], line[4 + entry]) = (sought.low, ids.0);
+                if !sought.narrow {
+                    (line[2 + entry], line[6 + entry]) = (sought.high, ids.1);
                 }
                 break;
             }
@@ -247,17 +289,21 @@ impl ShortWords {
         );
         let old = std::mem::replace(self, larger);
         let (narrow_lines, wide_lines) = old.lines.split_at(narrow_lines);
-        for &[low, ids] in narrow_lines.iter().flat_map(|line| line.0.as_chunks::<2>().0) {
-            if low != 0 {
-                let hash = fold(u128::from(low & LOW_SEVEN) | u128::from(low & !LOW_SEVEN) << 64);
-                let line = self.narrow.home(hash);
-                self.enter(Sought { low, high: 0, line, narrow: true }, ids);
+        for Line(line) in narrow_lines {
+            for entry in (0..entries(true)).filter(|&entry| line[entry] != 0) {
+                let low = line[entry];
+                let key = u128::from(low & LOW_SEVEN) | u128::from(low & !LOW_SEVEN) << 64;
+                self.enter(self.sought(key, (low >> 56) as usize), Packed(line[4 + entry], 0));
             }
         }
-        for &[low, high, ids, _] in wide_lines.iter().flat_map(|line| line.0.as_chunks::<4>().0) {
-            if (low, high) != (0, 0) {
-                let line = self.wide.home(fold(u128::from(low) | u128::from(high) << 64));
-                self.enter(Sought { low, high, line, narrow: false }, ids);
+        for Line(line) in wide_lines {
+            for entry in 0..entries(false) {
+                let (low, high) = (line[entry], line[2 + entry]);
+                if (low, high) != (0, 0) {
+                    let key = u128::from(low) | u128::from(high) << 64;
+                    let ids = Packed(line[4 + entry], line[6 + entry]);
+                    self.enter(self.sought(key, (high >> 56) as usize), ids);
+                }
             }
         }
     }
@@ -265,3 +311,6 @@ impl ShortWords {
 
 /// The bytes of a narrow key, without the length.
 const LOW_SEVEN: u64 = u64::MAX >> 8;
+/// The bits that bytes beyond ASCII have. Words that have them among their first eight bytes are wide: they
+/// often have more than three ids.
+const BEYOND_ASCII: u64 = 0x8080_8080_8080_8080;

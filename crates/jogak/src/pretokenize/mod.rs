@@ -165,6 +165,27 @@ impl Pretokenizer {
 }
 
 impl Pretokenizer {
+    /// Where the words of a text are found by masks: calls `words` with lists of borders, between each two
+    /// neighbours of which a word lies, and the next list begins with the border that the last one ended
+    /// with. Else it does nothing and says false.
+    #[inline]
+    pub(crate) fn for_each_list(&self, text: &str, words: impl FnMut(&[u32])) -> bool {
+        if text.len() < FEW || u32::try_from(text.len()).is_err() {
+            return false;
+        }
+        let text = text.as_bytes();
+        match self.stages.as_slice() {
+            [Stage::Gpt2] => for_each_list::<gpt2::Gpt2>(text, words),
+            [Stage::Cl100k] => for_each_list::<cl100k::Cl100k>(text, words),
+            [Stage::O200k] => for_each_list::<o200k::O200k>(text, words),
+            [Stage::Llama3] => for_each_list::<cl100k::Llama3>(text, words),
+            [Stage::Qwen2] => for_each_list::<cl100k::Qwen2>(text, words),
+            [Stage::Tekken] => for_each_list::<o200k::Tekken>(text, words),
+            _ => return false,
+        }
+        true
+    }
+
     /// Cuts parts of a text: as [`Pretokenizer::for_each`] on each of them, but with one account of
     /// how long regular expressions may take.
     pub(crate) fn for_each_part(

@@ -1,0 +1,253 @@
+//! Words of models whose ids of a word depend on nothing else, with the worker's memory of words.
+//!
+//! In words: where words are found by masks, they come in lists, and each is looked up whole. A word that
+//! begins with other than ASCII (Chinese, Korean, Russian) may fall into parts, where no piece lies across
+//! two characters; its parts are the pieces of words seen before, even if it is new. So, if it is not known whole, it
+//! goes by its parts, and is remembered whole when it comes a second time. Where words hardly ever come again
+//! (Chinese has no spaces), only the parts are looked up.
+//!
+//! What is remembered, and when, is never seen in a result.
+
+use super::{Looking, Tokenizer, Worker, fuse};
+use crate::cache::{INLINE, KnownWords, MOST, Queue, look_up_between};
+use crate::error::Result;
+use crate::model::cuts::Cuts;
+use crate::model::{Bpe, Scratch, Way};
+use crate::observe::Silent;
+use crate::prepare::Prepared;
+
+/// Lists of words that are left to their parts where whole words are not known.
+const REST: u32 = 64;
+
+/// What a worker has seen of words that may be cut into parts.
+#[derive(Debug)]
+pub(super) struct Habit {
+    /// Lists that go by parts alone.
+    rest: u32,
+    /// Bit by hash: the word was seen once. A false hit costs a little memory.
+    seen: Box<[u64; 1 << 13]>,
+}
+
+impl Default for Habit {
+    fn default() -> Self {
+        Self { rest: 0, seen: Box::new([0; 1 << 13]) }
+    }
+}
+
+impl Habit {
+    /// Whether words of the next list are to be looked up whole.
+    fn is_whole(&mut self) -> bool {
+        self.rest = self.rest.saturating_sub(1);
+        self.rest == 0
+    }
+
+    /// Of so many words so many were not known.
+    fn saw(&mut self, words: usize, unknown: usize) {
+        if unknown * 4 > words * 3 {
+            self.rest = REST;
+        }
+    }
+
+    /// Whether a word was seen before; it is now.
+    fn again(&mut self, word: &[u8]) -> bool {
+        let hash = word
+            .iter()
+            .fold(0u64, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        let bit = (hash >> (64 - 19)) as usize;
+        let seen = &mut self.seen[bit / 64];
+        let before = *seen >> (bit % 64) & 1 == 1;
+        *seen |= 1 << (bit % 64);
+        before
+    }
+}
+
+/// Encodes what is not known.
+struct Learner<'a> {
+    tokenizer: &'a Tokenizer,
+    text: &'a str,
+    way: &'a mut Way,
+    scratch: &'a mut Scratch,
+    /// The first error; nothing is encoded after it.
+    result: Result<()>,
+}
+
+impl Learner<'_> {
+    /// Appends the ids of `text[start..end]`, and teaches them.
+    fn learn(&mut self, table: &mut KnownWords, start: usize, end: usize, out: &mut Vec<u32>) {
+        if self.result.is_err() {
+            return;
+        }
+        let (word, before) = (&self.text[start..end], out.len());
+        self.result = self.tokenizer.model.word(word, self.way, self.scratch, out, &mut Silent);
+        if self.result.is_ok() {
+            self.insert(table, start, end, &out[before..]);
+        }
+    }
+
+    fn insert(&self, table: &mut KnownWords, start: usize, end: usize, ids: &[u32]) {
+        if table.is_full() {
+            table.clear(self.tokenizer.known_lengths());
+            self.tokenizer.teach(table);
+        }
+        table.insert(&self.text.as_bytes()[start..end], ids);
+    }
+}
+
+/// The words of a text on their way.
+struct Words<'a> {
+    bytes: &'a [u8],
+    cuts: Option<&'a Cuts>,
+    /// Every word may be cut, whatever it begins with.
+    all: bool,
+    queue: &'a mut Queue,
+    habit: &'a mut Habit,
+    learner: Learner<'a>,
+}
+
+impl<'a> Words<'a> {
+    /// Where the word that starts at `start` may be cut.
+    #[inline(always)]
+    fn cuts(&self, start: usize) -> Option<&'a Cuts> {
+        let ascii = |at: usize| self.bytes.get(at).is_none_or(|&byte| byte < 0x80);
+        self.cuts.filter(|_| self.all || !ascii(start) || !ascii(start + 1))
+    }
+
+    /// Appends the ids of words between borders. Nothing waits before and behind.
+    fn list(&mut self, known: &mut KnownWords, borders: &[u32], out: &mut Vec<u32>) {
+        let (Some(&first), Some(&last)) = (borders.first(), borders.last()) else { return };
+        let bytes = self.bytes;
+        let plain = self.cuts.is_none() || bytes[first as usize..last as usize].is_ascii();
+        if !plain && !self.habit.is_whole() {
+            return self.list_by_parts(known, borders, out);
+        }
+        let mut unknown = 0;
+        look_up_between(bytes, known, borders, out, &mut |known, start, end, ids| {
+            unknown += usize::from(self.missed(known, start, end, ids));
+        });
+        if !plain {
+            self.habit.saw(borders.len() - 1, unknown);
+        }
+    }
+
+    /// Appends the ids of a word that may or may not be known. True if it went by its parts.
+    fn missed(
+        &mut self,
+        known: &mut KnownWords,
+        start: usize,
+        end: usize,
+        ids: &mut Vec<u32>,
+    ) -> bool {
+        let bytes = self.bytes;
+        let cuts = self.cuts(start);
+        // A long word that falls into parts is seldom seen twice.
+        let whole = cuts.is_none() || end - start <= INLINE;
+        if whole && known.get(bytes, start, end, ids) {
+            return false;
+        }
+        let Some(cuts) = cuts else {
+            self.learner.learn(known, start, end, ids);
+            return false;
+        };
+        let Self { queue, habit, learner, .. } = self;
+        let (before, mut parts) = (ids.len(), 0);
+        cuts.for_each_part(bytes, start, end, |start, end, character| {
+            parts += 1;
+            if queue.push(bytes, known, start, end, character) {
+                queue.look_up(bytes, known, ids, |known, start, end, ids| {
+                    learner.learn(known, start, end, ids);
+                });
+            }
+        });
+        queue.look_up(bytes, known, ids, |known, start, end, ids| {
+            learner.learn(known, start, end, ids);
+        });
+        if parts > 1 && whole && learner.result.is_ok() && habit.again(&bytes[start..end]) {
+            learner.insert(known, start, end, &ids[before..]);
+        }
+        true
+    }
+
+    /// The same by parts, most of which are characters: their ids are taken one after the other.
+    fn list_by_parts(&mut self, known: &mut KnownWords, borders: &[u32], out: &mut Vec<u32>) {
+        let bytes = self.bytes;
+        for pair in borders.windows(2) {
+            let (start, end) = (pair[0] as usize, pair[1] as usize);
+            let Some(cuts) = self.cuts(start) else {
+                if !known.get(bytes, start, end, out) {
+                    self.learner.learn(known, start, end, out);
+                }
+                continue;
+            };
+            // A byte has at most one id, and a character's places are written all.
+            let mut at = out.len();
+            out.resize(at + (end - start) + MOST, 0);
+            cuts.for_each_part(bytes, start, end, |from, to, character| {
+                if let Some(room) = out.get_mut(at..).and_then(|out| out.first_chunk_mut())
+                    && let Some(count) = known.write_character(character, room)
+                {
+                    at += count;
+                    return;
+                }
+                out.truncate(at);
+                if !known.get(bytes, from, to, out) {
+                    self.learner.learn(known, from, to, out);
+                }
+                at = out.len();
+                out.resize(at + (end - to) + MOST, 0);
+            });
+            out.truncate(at);
+        }
+    }
+}
+
+impl Tokenizer {
+    /// Appends the ids of a text that was made ready.
+    pub(super) fn by_words(
+        &self,
+        ready: Prepared<'_>,
+        way: &mut Way,
+        worker: &mut Worker,
+        out: &mut Vec<u32>,
+    ) -> Result<()> {
+        let Worker { known, queue, habit, scratch, .. } = worker;
+        let text = ready.text;
+        let (bytes, before) = (text.as_bytes(), out.len());
+        let (cuts, all) = (self.model.cuts(), self.model.cuts_all_words());
+        let learner = Learner { tokenizer: self, text, way, scratch, result: Ok(()) };
+        let mut words = Words { bytes, cuts, all, queue, habit, learner };
+        let listed =
+            !all && self.prepare.for_each_list(ready, |borders| words.list(known, borders, out));
+        let mut cut = Ok(());
+        if !listed {
+            let Words { queue, ref mut learner, .. } = words;
+            let learn = |known: &mut KnownWords, start: usize, end: usize, out: &mut Vec<u32>| {
+                learner.learn(known, start, end, out);
+            };
+            let mut looking = Looking { bytes, known, queue, out, learn };
+            let ascii = |at: usize| bytes.get(at).is_none_or(|&byte| byte < 0x80);
+            cut = match cuts {
+                Some(cuts) => self.prepare.for_each(ready, |start, end| {
+                    if ascii(start) && ascii(start + 1) && !all {
+                        return looking.word(start, end, 0);
+                    }
+                    cuts.for_each_part(bytes, start, end, |start, end, character| {
+                        looking.word(start, end, character);
+                    });
+                }),
+                None => self.prepare.for_each(ready, |start, end| looking.word(start, end, 0)),
+            };
+            // Nothing may wait for the next text, whatever became of this one.
+            looking.finish();
+        }
+        let result = words.learner.result;
+        cut?;
+        if let Some(unknown) = self.model.fuses_words() {
+            fuse(out, before, unknown);
+        }
+        // Parts are fused by themselves.
+        if let Some(unknown) = self.model.bpe().and_then(Bpe::fused).filter(|_| all) {
+            fuse(out, before, unknown);
+        }
+        result
+    }
+}
