@@ -5,6 +5,7 @@
 //! three ids lie beside the key; more, and longer words, live in side tables.
 
 mod known;
+mod lines;
 mod queue;
 mod short;
 

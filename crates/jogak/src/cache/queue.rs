@@ -57,7 +57,7 @@ impl Queue {
         *waiting = Waiting { start, end, ids, sought: Sought::default() };
         if ids == Packed::NONE {
             waiting.sought = table.short().seek(text, start, end);
-            table.short().prefetch(waiting.sought);
+            table.short().lines().prefetch(waiting.sought);
         }
         room.len += 1;
         room.len >= WORDS
@@ -81,7 +81,7 @@ impl Queue {
         out.resize(at + words.len() * MOST, 0);
         for (number, &Waiting { start, end, ids, sought }) in words.iter().enumerate() {
             let found = match ids {
-                Packed::NONE => table.short().in_line(sought),
+                Packed::NONE => table.short().lines().in_line(sought),
                 kept => kept,
             };
             if let Some(count) = found.count()
@@ -145,13 +145,13 @@ impl Task for Between<'_, '_> {
             let words = (rest.len() - 1).min(WORDS);
             for (place, pair) in places.iter_mut().zip(rest[..=words].windows(2)) {
                 *place = table.short().seek(text, pair[0] as usize, pair[1] as usize);
-                table.short().prefetch(*place);
+                table.short().lines().prefetch(*place);
             }
             let shape = table.short().shape();
             out.resize(at + words * MOST, 0);
             let mut done = 0;
             for &place in &places[..words] {
-                let found = table.short().in_line(place);
+                let found = table.short().lines().in_line(place);
                 done += 1;
                 if let Some(count) = found.count()
                     && let Some(room) = out.get_mut(at..).and_then(|out| out.first_chunk_mut())

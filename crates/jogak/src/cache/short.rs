@@ -6,6 +6,7 @@
 
 use std::hint::select_unpredictable;
 
+use super::lines::{Line, Lines, number, set};
 use super::{INLINE, fold, key};
 use crate::scan::prefetch;
 
@@ -71,26 +72,18 @@ impl Packed {
     }
 }
 
-/// One line of the cache: four narrow entries, or two wide ones. First stand the keys, then the ids: those of
-/// entry i of n are at i and 4 + i; a wide one's second halves at 2 + i and 6 + i. The key 0 marks a free entry:
-/// no word has it.
-#[derive(Debug, Clone, Copy)]
-#[repr(align(64))]
-struct Line([u64; 8]);
-
-const EMPTY: Line = Line([0; 8]);
+// One line of the cache: four narrow entries, or two wide ones. First stand the keys, then the ids: those of
+// entry i of n are at i and 4 + i; a wide one's second halves at 2 + i and 6 + i. The key 0 marks a free entry:
+// no word has it.
 
 /// Entries of a line of the narrow words, and of the wide ones.
 const fn entries(narrow: bool) -> usize {
     if narrow { 4 } else { 2 }
 }
 
-impl Line {
-    /// The first free entry.
-    fn free(&self, narrow: bool) -> Option<usize> {
-        let line = &self.0;
-        (0..entries(narrow)).find(|&at| line[at] == 0 && (narrow || line[2 + at] == 0))
-    }
+/// The first free entry.
+fn free(line: &Line, narrow: bool) -> Option<usize> {
+    (0..entries(narrow)).find(|&at| number(line, at) == 0 && (narrow || number(line, 2 + at) == 0))
 }
 
 /// Lines for one width: a power of two of them.
@@ -130,7 +123,7 @@ pub(super) struct Sought {
 /// Words of up to 15 bytes: first the lines of the narrow ones, then those of the wide ones.
 #[derive(Debug)]
 pub(super) struct ShortWords {
-    lines: Vec<Line>,
+    lines: Lines,
     narrow: Region,
     wide: Region,
     /// Lines, at most.
@@ -149,12 +142,12 @@ impl ShortWords {
         let (narrow, wide) = (narrow.div_ceil(2), wide);
         let lines = |count: usize| count.next_power_of_two().max(16);
         let words = Self::with_lines(lines(narrow), lines(wide), limit / size_of::<Line>());
-        Self { limit: words.limit.max(words.lines.len()), ..words }
+        Self { limit: words.limit.max(words.lines.all().len()), ..words }
     }
 
     fn with_lines(narrow: usize, wide: usize, limit: usize) -> Self {
         Self {
-            lines: vec![EMPTY; narrow + wide],
+            lines: Lines::new(narrow + wide),
             narrow: Region::new(0, narrow),
             wide: Region::new(narrow, wide),
             limit,
@@ -164,7 +157,8 @@ impl ShortWords {
     /// Whether a word may be refused.
     pub(super) fn is_full(&self) -> bool {
         let full = |region: Region, entries| {
-            region.is_full(entries) && self.lines.len() + region.lines > self.limit
+            region.is_full(entries)
+                && self.narrow.lines + self.wide.lines + region.lines > self.limit
         };
         full(self.narrow, entries(true)) || full(self.wide, entries(false))
     }
@@ -195,42 +189,25 @@ impl ShortWords {
         Sought { low, high, line: first + (hash >> shift) as usize, narrow }
     }
 
-    /// Has the line fetched where the word should be.
+    /// Where words are found.
     #[inline(always)]
-    pub(super) fn prefetch(&self, sought: Sought) {
-        prefetch(&self.lines, sought.line);
-    }
-
-    /// The ids of a word if they are in that line.
-    #[inline(always)]
-    pub(super) fn in_line(&self, sought: Sought) -> Packed {
-        let Some(Line(line)) = self.lines.get(sought.line) else { return Packed::NONE };
-        // Which entry it is cannot be foreseen: no branches.
-        let (mut narrow, mut wide, mut more) = (0, 0, 0);
-        for entry in 0..4 {
-            narrow |= select_unpredictable(line[entry] == sought.low, line[4 + entry], 0);
-        }
-        for entry in 0..2 {
-            let same = (line[entry] ^ sought.low) | (line[2 + entry] ^ sought.high);
-            wide |= select_unpredictable(same == 0, line[4 + entry], 0);
-            more |= select_unpredictable(same == 0, line[6 + entry], 0);
-        }
-        let first = select_unpredictable(sought.narrow, narrow, wide);
-        Packed(first, select_unpredictable(sought.narrow, 0, more))
+    pub(super) fn lines(&self) -> Found<'_> {
+        Found(self.lines.all())
     }
 
     /// The ids of a word.
     pub(super) fn get(&self, sought: Sought) -> Packed {
-        let found = self.in_line(sought);
+        let lines = self.lines();
+        let found = lines.in_line(sought);
         if found != Packed::NONE {
             return found;
         }
         let region = self.region(sought.narrow);
         let mut at = sought.line;
         // A line with a free entry is the last one.
-        while self.lines[at].free(sought.narrow).is_none() {
+        while free(&lines.0[at], sought.narrow).is_none() {
             at = region.behind(at);
-            let found = self.in_line(Sought { line: at, ..sought });
+            let found = lines.in_line(Sought { line: at, ..sought });
             if found != Packed::NONE {
                 return found;
             }
@@ -264,11 +241,13 @@ impl ShortWords {
         let region = self.region(sought.narrow);
         let mut at = sought.line;
         loop {
-            let Line(line) = &mut self.lines[at];
-            if let Some(entry) = Line(*line).free(sought.narrow) {
-                (line[entry], line[4 + entry]) = (sought.low, ids.0);
+            let line = &mut self.lines.all_mut()[at];
+            if let Some(entry) = free(line, sought.narrow) {
+                set(line, entry, sought.low);
+                set(line, 4 + entry, ids.0);
                 if !sought.narrow {
-                    (line[2 + entry], line[6 + entry]) = (sought.high, ids.1);
+                    set(line, 2 + entry, sought.high);
+                    set(line, 6 + entry, ids.1);
                 }
                 break;
             }
@@ -288,24 +267,58 @@ impl ShortWords {
             self.limit,
         );
         let old = std::mem::replace(self, larger);
-        let (narrow_lines, wide_lines) = old.lines.split_at(narrow_lines);
-        for Line(line) in narrow_lines {
-            for entry in (0..entries(true)).filter(|&entry| line[entry] != 0) {
-                let low = line[entry];
+        let (narrow_lines, wide_lines) = old.lines.all().split_at(narrow_lines);
+        for line in narrow_lines {
+            for entry in (0..entries(true)).filter(|&entry| number(line, entry) != 0) {
+                let low = number(line, entry);
                 let key = u128::from(low & LOW_SEVEN) | u128::from(low & !LOW_SEVEN) << 64;
-                self.enter(self.sought(key, (low >> 56) as usize), Packed(line[4 + entry], 0));
+                self.enter(
+                    self.sought(key, (low >> 56) as usize),
+                    Packed(number(line, 4 + entry), 0),
+                );
             }
         }
-        for Line(line) in wide_lines {
+        for line in wide_lines {
             for entry in 0..entries(false) {
-                let (low, high) = (line[entry], line[2 + entry]);
+                let (low, high) = (number(line, entry), number(line, 2 + entry));
                 if (low, high) != (0, 0) {
                     let key = u128::from(low) | u128::from(high) << 64;
-                    let ids = Packed(line[4 + entry], line[6 + entry]);
+                    let ids = Packed(number(line, 4 + entry), number(line, 6 + entry));
                     self.enter(self.sought(key, (high >> 56) as usize), ids);
                 }
             }
         }
+    }
+}
+
+/// Lines in which words are found.
+#[derive(Clone, Copy)]
+pub(super) struct Found<'a>(&'a [Line]);
+
+impl Found<'_> {
+    /// Has the line fetched where the word should be.
+    #[inline(always)]
+    pub(super) fn prefetch(self, sought: Sought) {
+        prefetch(self.0, sought.line);
+    }
+
+    /// The ids of a word if they are in that line.
+    #[inline(always)]
+    pub(super) fn in_line(self, sought: Sought) -> Packed {
+        let Some(line) = self.0.get(sought.line) else { return Packed::NONE };
+        // Which entry it is cannot be foreseen: no branches.
+        let (mut narrow, mut wide, mut more) = (0, 0, 0);
+        for entry in 0..4 {
+            narrow |=
+                select_unpredictable(number(line, entry) == sought.low, number(line, 4 + entry), 0);
+        }
+        for entry in 0..2 {
+            let same = (number(line, entry) ^ sought.low) | (number(line, 2 + entry) ^ sought.high);
+            wide |= select_unpredictable(same == 0, number(line, 4 + entry), 0);
+            more |= select_unpredictable(same == 0, number(line, 6 + entry), 0);
+        }
+        let first = select_unpredictable(sought.narrow, narrow, wide);
+        Packed(first, select_unpredictable(sought.narrow, 0, more))
     }
 }
 

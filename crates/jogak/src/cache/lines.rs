@@ -1,0 +1,93 @@
+//! Memory for tables that are asked in no order: lines of 64 bytes, zero at first.
+//!
+//! Tables of words have megabytes, and every question goes to another page of them. Where the system has large
+//! pages, such a table has few; then the processor finds them faster, and they are made ready sooner when first
+//! touched. It is a wish: without them all is the same, but slower.
+
+use std::fmt;
+
+use memmap2::MmapMut;
+
+/// Eight numbers of eight bytes, the lowest byte first.
+pub(super) type Line = [u8; 64];
+
+/// Number `at` of a line, 0 to 7.
+#[inline(always)]
+pub(super) fn number(line: &Line, at: usize) -> u64 {
+    u64::from_le_bytes(line.as_chunks().0[at])
+}
+
+/// Writes number `at` of a line.
+pub(super) fn set(line: &mut Line, at: usize, number: u64) {
+    line.as_chunks_mut().0[at] = number.to_le_bytes();
+}
+
+/// Below this many bytes no large page is wished for: it would be larger.
+const LARGE: usize = 2 << 20;
+
+/// Lines of memory.
+pub(super) enum Lines {
+    Mapped(MmapMut),
+    Plain(Vec<Line>),
+}
+
+impl Lines {
+    /// So many lines of zeros.
+    pub(super) fn new(count: usize) -> Self {
+        let bytes = count * size_of::<Line>();
+        if bytes < LARGE {
+            return Self::Plain(vec![[0; 64]; count]);
+        }
+        let Ok(map) = MmapMut::map_anon(bytes) else { return Self::Plain(vec![[0; 64]; count]) };
+        // What becomes of a wish is nobody's business.
+        #[cfg(target_os = "linux")]
+        let _ = map.advise(memmap2::Advice::HugePage);
+        Self::Mapped(map)
+    }
+
+    /// All of them.
+    #[inline(always)]
+    pub(super) fn all(&self) -> &[Line] {
+        match self {
+            Self::Mapped(map) => map.as_chunks().0,
+            Self::Plain(lines) => lines,
+        }
+    }
+
+    /// All of them, to be written.
+    pub(super) fn all_mut(&mut self) -> &mut [Line] {
+        match self {
+            Self::Mapped(map) => map.as_chunks_mut().0,
+            Self::Plain(lines) => lines,
+        }
+    }
+}
+
+impl fmt::Debug for Lines {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} lines", self.all().len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_stay_where_they_were_written() {
+        for count in [1, 100, LARGE / 64, LARGE / 64 + 1] {
+            let mut lines = Lines::new(count);
+            assert_eq!(lines.all().len(), count);
+            assert!(lines.all().iter().all(|line| *line == [0; 64]));
+            for (at, line) in lines.all_mut().iter_mut().enumerate() {
+                set(line, at % 8, at as u64 | 1 << 63);
+            }
+            for (at, line) in lines.all().iter().enumerate() {
+                for place in 0..8 {
+                    let expected = if place == at % 8 { at as u64 | 1 << 63 } else { 0 };
+                    assert_eq!(number(line, place), expected);
+                }
+            }
+        }
+    }
+}
