@@ -88,6 +88,8 @@ pub struct Unigram {
     scores: Vec<f64>,
     /// The same in 32 bits.
     single: Vec<f32>,
+    /// The same, each one place on; nothing can be had for the first.
+    offered: Vec<f32>,
     /// Scores among all ways to cut a word, where they are others: SentencePiece scores a user-defined
     /// piece by its bytes when it looks for the best way, and by its characters among all ways.
     among_ways: Option<Vec<f64>>,
@@ -227,6 +229,7 @@ impl Unigram {
             among_ways,
             tree: DoubleArray::new(texts())?.with_characters(),
             cuts: Cuts::new(texts().map(|(piece, _)| piece)),
+            offered: std::iter::once(f32::NEG_INFINITY).chain(single.iter().copied()).collect(),
             single,
             unknown_score,
             unknown_single,
