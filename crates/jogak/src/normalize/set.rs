@@ -41,6 +41,11 @@ impl CharSet {
         word >> (c as usize % 64) & 1 != 0
     }
 
+    /// Takes the members out of a set of as many bits as there are.
+    pub(super) fn take_from(&self, bits: &mut [u64]) {
+        bits.iter_mut().zip(&self.bits).for_each(|(bits, members)| *bits &= !members);
+    }
+
     /// The first member at or after byte `from`: the character, where it starts and where it ends.
     pub(super) fn find(&self, text: &str, from: usize) -> Option<(char, usize, usize)> {
         let bytes = text.as_bytes();

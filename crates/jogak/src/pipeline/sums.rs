@@ -13,7 +13,7 @@ use crate::model::unigram::{LARGEST_SINGLE, Marked, Running, Unigram};
 use crate::model::{Precision, Scratch};
 use crate::normalize::Place;
 use crate::observe::Silent;
-use crate::prepare::{Raw, RawScratch, RawWord};
+use crate::prepare::{Raw, RawScratch, RawWord, Ready};
 use crate::symbols::UNKNOWN;
 
 /// Sums of words that are looked up many at a time stay below this.
@@ -68,8 +68,7 @@ impl Tokenizer {
         out: &mut Vec<u32>,
     ) -> bool {
         let Worker { raw: known, raw_room: room, marked, queue, scratch, .. } = worker;
-        let marked =
-            marked.get_or_insert_with(|| Box::new(WordTable::new(0, self.cache_limit / 4)));
+        let marked = marked.get_or_insert_with(|| Box::new(WordTable::new(0, self.cache_limit / 4)));
         let first = out.len();
         let sums = Sums {
             tokenizer: self,
@@ -197,6 +196,10 @@ impl Sums<'_> {
     fn near(&mut self, start: usize, end: usize, out: &mut Vec<u32>) -> Option<Marked> {
         let Self { tokenizer, model, raw, text, scratch, room, .. } = self;
         let ready = raw.ready(&tokenizer.prepare, &text[start..end], None, room).ok()??;
+        let Ready { prepared: ready, whole } = ready;
+        if whole {
+            return scratch.near.part(model, ready.text, out).ok();
+        }
         let mut mark = Some(Marked::NOTHING);
         model.for_each_part(ready.text, |from, to| {
             let part = scratch.near.part(model, &ready.text[from..to], out);
@@ -228,7 +231,7 @@ impl Sums<'_> {
         out: &mut Vec<u32>,
     ) -> Option<()> {
         let Self { tokenizer, model, raw, text, scratch, room, running, .. } = self;
-        let ready = raw.ready(&tokenizer.prepare, &text[start..end], odd, room).ok()??;
+        let ready = raw.ready(&tokenizer.prepare, &text[start..end], odd, room).ok()??.prepared;
         let mut done = Some(());
         model.for_each_part(ready.text, |from, to| {
             let part = &ready.text[from..to];
