@@ -5,10 +5,12 @@
 //! three ids lie beside the key; more, and longer words, live in side tables.
 
 mod known;
+mod long;
 mod queue;
 mod short;
 
 pub use known::KnownWords;
+pub use long::LongWords;
 pub use queue::Queue;
 
 use hashbrown::HashTable;

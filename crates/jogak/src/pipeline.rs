@@ -12,7 +12,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::added::{Added, Input, Part, SpecialPolicy, trusted_images};
-use crate::cache::{KnownWords, Queue, WordTable};
+use crate::cache::{KnownWords, LongWords, Queue, WordTable};
 use crate::decode::Decoder;
 use crate::error::{Error, Result};
 use crate::model::{Bpe, Model, Scratch, Strategy, Way};
@@ -49,7 +49,7 @@ pub struct Worker {
     /// Parts of words, for Unigram; made when first asked for.
     parts: Option<Box<WordTable>>,
     /// Raw words whose ids hold for some sums only, for Unigram.
-    marked: Option<Box<WordTable>>,
+    marked: Option<Box<LongWords>>,
     /// Words with the spans of their pieces, once somebody asks for spans.
     spans: Option<Box<WordTable>>,
     queue: Queue,

@@ -28,6 +28,8 @@ struct Waiting {
 #[derive(Debug)]
 struct Room {
     len: usize,
+    /// Whether there are words of more than 15 bytes among them.
+    has_long: bool,
     words: [Waiting; WORDS],
     /// Ids that have been found. A word's places are written all, so that there must be room for them.
     ids: [u32; WORDS * Packed::MOST],
@@ -37,6 +39,7 @@ impl Default for Queue {
     fn default() -> Self {
         Self(Box::new(Room {
             len: 0,
+            has_long: false,
             words: [Waiting::default(); WORDS],
             ids: [0; WORDS * Packed::MOST],
         }))
@@ -61,8 +64,8 @@ impl Queue {
         let waiting = &mut room.words[room.len % WORDS];
         *waiting = Waiting { start, end, ids, sought: Sought::default() };
         if ids == Packed::NONE {
-            waiting.sought = table.short().seek(text, start, end);
-            table.short().prefetch(waiting.sought);
+            waiting.sought = table.seek(text, start, end);
+            room.has_long |= waiting.sought.is_long();
         }
         room.len += 1;
         room.len >= WORDS
@@ -78,8 +81,12 @@ impl Queue {
         out: &mut Vec<u32>,
         mut learn: impl FnMut(&mut KnownWords, usize, usize, &mut Vec<u32>),
     ) {
-        let Room { len, words, ids } = &mut *self.0;
+        let Room { len, has_long, words, ids } = &mut *self.0;
         let words = &words[..std::mem::take(len).min(WORDS)];
+        if std::mem::take(has_long) {
+            let long = words.iter().filter(|waiting| waiting.sought.is_long());
+            long.for_each(|waiting| table.prefetch_long(waiting.sought));
+        }
         let shape = table.short().shape();
         let mut written = 0;
         for &Waiting { start, end, ids: kept, sought } in words {
@@ -97,7 +104,11 @@ impl Queue {
             }
             out.extend_from_slice(&ids[..written]);
             written = 0;
-            if !table.get(text, start, end, out) {
+            let known = match sought.is_long() {
+                true => table.get_long(sought, &text[start..end], out),
+                false => table.get(text, start, end, out),
+            };
+            if !known {
                 learn(table, start, end, out);
             }
         }

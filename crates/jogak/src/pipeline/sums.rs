@@ -8,7 +8,7 @@
 
 use super::raw::character;
 use super::{Tokenizer, Worker, fuse};
-use crate::cache::{KnownWords, LONGEST, Queue, WordTable};
+use crate::cache::{KnownWords, LONGEST, LongWords, Queue};
 use crate::model::unigram::{LARGEST_SINGLE, Marked, Running, Unigram};
 use crate::model::{Precision, Scratch};
 use crate::normalize::Place;
@@ -44,7 +44,7 @@ struct Sums<'a> {
     text: &'a str,
     scratch: &'a mut Scratch,
     room: &'a mut RawScratch,
-    marked: &'a mut WordTable,
+    marked: &'a mut LongWords,
     /// The sum of the scores of all ids before `summed`.
     running: Running,
     summed: usize,
@@ -68,7 +68,7 @@ impl Tokenizer {
         out: &mut Vec<u32>,
     ) -> bool {
         let Worker { raw: known, raw_room: room, marked, queue, scratch, .. } = worker;
-        let marked = marked.get_or_insert_with(|| Box::new(WordTable::new(0, self.cache_limit / 4)));
+        let marked = marked.get_or_insert_with(|| Box::new(LongWords::new(self.cache_limit / 4)));
         let first = out.len();
         let sums = Sums {
             tokenizer: self,
