@@ -48,6 +48,8 @@ pub struct Worker {
     raw_room: RawScratch,
     /// Parts of words, for Unigram; made when first asked for.
     parts: Option<Box<WordTable>>,
+    /// Parts of raw words, for Unigram.
+    raw_parts: KnownWords,
     /// Raw words whose ids hold for some sums only, for Unigram.
     marked: Option<Box<LongWords>>,
     /// Words with the spans of their pieces, once somebody asks for spans.
@@ -143,12 +145,14 @@ impl Tokenizer {
         let idle = self.idle.try_lock().ok().and_then(|mut idle| idle.pop());
         idle.unwrap_or_else(|| {
             // Where words are looked up raw, the other table is seldom asked.
-            let raw = if self.looks_up_raw { self.cache_limit / 4 * 3 } else { 0 };
+            let share = if self.looks_up_raw { self.cache_limit / 8 } else { 0 };
+            let (raw, parts) = (share * 5, share);
             let mut worker = Worker {
-                known: KnownWords::new(self.known_lengths(), self.cache_limit - raw),
+                known: KnownWords::new(self.known_lengths(), self.cache_limit - raw - parts),
                 raw: KnownWords::new(std::iter::empty(), raw),
                 raw_room: RawScratch::default(),
                 parts: None,
+                raw_parts: KnownWords::new(std::iter::empty(), parts),
                 marked: None,
                 spans: None,
                 queue: Queue::default(),

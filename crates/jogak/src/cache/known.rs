@@ -53,6 +53,25 @@ impl KnownWords {
         ids != Packed::NONE && self.long.get(text, start, end, out)
     }
 
+    /// The same; `character` is its code point if it is known to be one character, else 0.
+    #[inline]
+    pub fn get_part(
+        &self,
+        text: &[u8],
+        start: usize,
+        end: usize,
+        character: u32,
+        out: &mut Vec<u32>,
+    ) -> bool {
+        let ids = self.character(character);
+        match ids.count() {
+            None => return self.get(text, start, end, out),
+            Some(1) => out.push(ids.ids()[0]),
+            Some(count) => out.extend_from_slice(&ids.ids()[..count]),
+        }
+        true
+    }
+
     /// What to look for, to find `text[start..end]`; has memory fetched.
     #[inline(always)]
     pub(super) fn seek(&self, text: &[u8], start: usize, end: usize) -> Sought {

@@ -35,6 +35,7 @@ pub use viterbi::{Lane, Viterbi};
 use memchr::memmem;
 
 use super::Sink;
+use super::cuts::Cuts as Borders;
 use crate::error::{Error, Result};
 use crate::observe::WordObserver;
 use crate::symbols::UNKNOWN;
@@ -100,6 +101,8 @@ pub struct Unigram {
     byte_fallback: Option<Box<[u32; 256]>>,
     precision: Precision,
     cuts: Cuts,
+    /// Certain cuts between characters, where sums have 32 bits.
+    borders: Option<Borders>,
     /// For [`UnigramParts::hf_rules`].
     hf: Option<Box<HfRules>>,
 }
@@ -229,6 +232,7 @@ impl Unigram {
             among_ways,
             tree: DoubleArray::new(texts())?.with_characters(),
             cuts: Cuts::new(texts().map(|(piece, _)| piece)),
+            borders: (parts.precision == Precision::Single).then(|| Borders::new(&vocab)),
             offered: std::iter::once(f32::NEG_INFINITY).chain(single.iter().copied()).collect(),
             single,
             unknown_score,
@@ -396,6 +400,11 @@ impl Unigram {
         if start < word.len() {
             each(start, word.len());
         }
+    }
+
+    /// Where no piece lies across two characters.
+    pub(crate) fn borders(&self) -> Option<&Borders> {
+        self.borders.as_ref()
     }
 
     /// Whether a word always falls apart before a run of `▁`, and each part's ids tell the sum of its

@@ -51,6 +51,11 @@ impl Marked {
     /// Of no text at all, which holds anywhere.
     pub const NOTHING: Marked = Marked(0xFF << 24);
 
+    /// Of text with ids that hold wherever no sum starts over, and sums up to `extent` from the one before.
+    pub fn to_the_largest(extent: f64) -> Self {
+        Self::new(extent, true, 17)
+    }
+
     /// Of two stretches of text, one behind the other.
     pub fn then(self, next: Marked) -> Self {
         let exponent = (self.0 >> 24).min(next.0 >> 24);
