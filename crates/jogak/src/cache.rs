@@ -6,10 +6,12 @@
 
 mod known;
 mod lines;
+mod long;
 mod queue;
 mod short;
 
 pub use known::KnownWords;
+pub use long::LongWords;
 pub use queue::{Queue, look_up_between};
 pub use short::MOST;
 

@@ -13,7 +13,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::added::{Added, Input, Part, SpecialPolicy, trusted_images};
-use crate::cache::{KnownWords, Queue, WordTable};
+use crate::cache::{KnownWords, LongWords, Queue, WordTable};
 use crate::decode::Decoder;
 use crate::error::{Error, Result};
 use crate::model::{Model, Scratch, Strategy, Way};
@@ -49,8 +49,10 @@ pub struct Worker {
     raw_room: RawScratch,
     /// Parts of words, for Unigram; made when first asked for.
     parts: Option<Box<WordTable>>,
+    /// Parts of raw words, for Unigram.
+    raw_parts: KnownWords,
     /// Raw words whose ids hold for some sums only, for Unigram.
-    marked: Option<Box<WordTable>>,
+    marked: Option<Box<LongWords>>,
     /// Words with the spans of their pieces, once somebody asks for spans.
     spans: Option<Box<WordTable>>,
     queue: Queue,
@@ -145,12 +147,14 @@ impl Tokenizer {
         let idle = self.idle.try_lock().ok().and_then(|mut idle| idle.pop());
         idle.unwrap_or_else(|| {
             // Where words are looked up raw, the other table is seldom asked.
-            let raw = if self.looks_up_raw { self.cache_limit / 4 * 3 } else { 0 };
+            let share = if self.looks_up_raw { self.cache_limit / 8 } else { 0 };
+            let (raw, parts) = (share * 5, share);
             let mut worker = Worker {
-                known: KnownWords::new(self.known_lengths(), self.cache_limit - raw),
+                known: KnownWords::new(self.known_lengths(), self.cache_limit - raw - parts),
                 raw: KnownWords::new(std::iter::empty(), raw),
                 raw_room: RawScratch::default(),
                 parts: None,
+                raw_parts: KnownWords::new(std::iter::empty(), parts),
                 marked: None,
                 spans: None,
                 queue: Queue::default(),

@@ -2,6 +2,7 @@
 //!
 //! Rule: the only path for real text. If training and encoding ever cut differently, the fault is here.
 
+mod quiet;
 mod raw;
 mod steps;
 
@@ -9,7 +10,8 @@ use crate::count::Words;
 use crate::error::Result;
 use crate::normalize::{Aligned, Buffers, Normalizer, Origins, Place, Rule, metaspace};
 use crate::pretokenize::{Dummy, Metaspace, Pretokenizer, Scheme};
-pub(crate) use raw::{Raw, RawScratch, RawWord};
+use quiet::Quiet;
+pub(crate) use raw::{Raw, RawScratch, RawWord, Ready};
 use steps::Step;
 
 /// Normalizes and pre-tokenizes.
@@ -23,6 +25,8 @@ pub struct Prepare {
     pretokenizer: Pretokenizer,
     /// How texts may be cut before they are normalized, if they may.
     raw: Option<Raw>,
+    /// Raw words that need not be made ready.
+    quiet: Option<Quiet>,
 }
 
 /// What rewrites the text before it is cut for the last time.
@@ -109,7 +113,11 @@ impl Prepare {
             }
         };
         let raw = Raw::new(&normalizer, schemes);
-        Ok(Self { normalizer, spaces, front, pretokenizer, raw })
+        let quiet = match schemes {
+            [scheme] if raw.is_some() => Quiet::new(&normalizer, scheme),
+            _ => None,
+        };
+        Ok(Self { normalizer, spaces, front, pretokenizer, raw, quiet })
     }
 
     /// How texts may be cut before they are normalized, if they may.

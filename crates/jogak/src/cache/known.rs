@@ -2,10 +2,11 @@
 //! has been learned from texts since.
 //!
 //! Words of a few bytes and ids lie [close together](super::short), characters in a list of their own,
-//! and whatever is longer in a [`WordTable`].
+//! and whatever is longer [elsewhere](LongWords).
 
-use super::short::{MOST, Packed, ShortWords};
-use super::{INLINE, WordTable};
+use super::long::{LongWords, Trail};
+use super::short::{MOST, Packed, ShortWords, Sought};
+use super::{INLINE, LONGEST};
 
 /// Words, looked up many at a time.
 #[derive(Debug)]
@@ -13,7 +14,7 @@ pub struct KnownWords {
     short: ShortWords,
     /// Characters below U+10000, found without a hash. Empty before the first one.
     characters: Vec<u64>,
-    long: WordTable,
+    long: LongWords,
     limit: usize,
 }
 
@@ -24,7 +25,7 @@ impl KnownWords {
         Self {
             short: ShortWords::new(lengths, limit / 2),
             characters: Vec::new(),
-            long: WordTable::new(0, limit / 2),
+            long: LongWords::new(limit / 2),
             limit,
         }
     }
@@ -62,6 +63,47 @@ impl KnownWords {
         Some(count)
     }
 
+    /// As [`KnownWords::get`]; `character` is its code point if it is known to be one character, else 0.
+    #[inline]
+    pub fn get_part(
+        &self,
+        text: &[u8],
+        start: usize,
+        end: usize,
+        character: u32,
+        out: &mut Vec<u32>,
+    ) -> bool {
+        let ids = self.character(character);
+        let Some(count) = ids.count() else { return self.get(text, start, end, out) };
+        append(ids, count, out);
+        true
+    }
+
+    /// What to look for, to find `text[start..end]`; has memory fetched.
+    #[inline(always)]
+    pub(super) fn seek(&self, text: &[u8], start: usize, end: usize) -> Sought {
+        if end - start <= INLINE {
+            let sought = self.short.seek(text, start, end);
+            self.short.lines().prefetch(sought);
+            return sought;
+        }
+        let trail = self.long.seek(&text[start..end]);
+        self.long.prefetch(trail);
+        Sought::long(trail.0)
+    }
+
+    /// The second half of having a long word fetched.
+    #[inline(always)]
+    pub(super) fn prefetch_long(&self, sought: Sought) {
+        self.long.prefetch_record(Trail(sought.as_long()));
+    }
+
+    /// As [`KnownWords::get`] for a long word.
+    #[inline]
+    pub(super) fn get_long(&self, sought: Sought, word: &[u8], out: &mut Vec<u32>) -> bool {
+        self.long.get_on(Trail(sought.as_long()), word, out)
+    }
+
     /// Whether a word is known.
     pub fn knows(&self, word: &[u8]) -> bool {
         match word.len() {
@@ -74,7 +116,7 @@ impl KnownWords {
     /// Remembers the ids of a word that is not known. Very long words, and all when there is no room, are let
     /// go.
     pub fn insert(&mut self, word: &[u8], ids: &[u32]) {
-        if word.is_empty() || self.is_full() {
+        if word.is_empty() || word.len() > LONGEST || self.is_full() {
             return;
         }
         let packed = match word.len() {

@@ -29,12 +29,14 @@ struct Waiting {
 #[derive(Debug)]
 struct Room {
     len: usize,
+    /// Whether there are words of more than 15 bytes among them.
+    has_long: bool,
     words: [Waiting; WORDS],
 }
 
 impl Default for Queue {
     fn default() -> Self {
-        Self(Box::new(Room { len: 0, words: [Waiting::default(); WORDS] }))
+        Self(Box::new(Room { len: 0, has_long: false, words: [Waiting::default(); WORDS] }))
     }
 }
 
@@ -56,8 +58,8 @@ impl Queue {
         let waiting = &mut room.words[room.len % WORDS];
         *waiting = Waiting { start, end, ids, sought: Sought::default() };
         if ids == Packed::NONE {
-            waiting.sought = table.short().seek(text, start, end);
-            table.short().lines().prefetch(waiting.sought);
+            waiting.sought = table.seek(text, start, end);
+            room.has_long |= waiting.sought.is_long();
         }
         room.len += 1;
         room.len >= WORDS
@@ -73,8 +75,12 @@ impl Queue {
         out: &mut Vec<u32>,
         mut learn: impl FnMut(&mut KnownWords, usize, usize, &mut Vec<u32>),
     ) {
-        let Room { len, words } = &mut *self.0;
+        let Room { len, has_long, words } = &mut *self.0;
         let words = &words[..std::mem::take(len).min(WORDS)];
+        if std::mem::take(has_long) {
+            let long = words.iter().filter(|waiting| waiting.sought.is_long());
+            long.for_each(|waiting| table.prefetch_long(waiting.sought));
+        }
         let shape = table.short().shape();
         // A word's places are written all, whether it has so many ids or not.
         let mut at = out.len();
@@ -92,7 +98,11 @@ impl Queue {
                 continue;
             }
             out.truncate(at);
-            if !table.get(text, start, end, out) {
+            let known = match sought.is_long() {
+                true => table.get_long(sought, &text[start..end], out),
+                false => table.get(text, start, end, out),
+            };
+            if !known {
                 learn(table, start, end, out);
             }
             if table.short().shape() != shape {

@@ -120,6 +120,26 @@ pub(super) struct Sought {
     narrow: bool,
 }
 
+impl Sought {
+    /// A word that is [elsewhere](super::long), by its hash.
+    #[inline(always)]
+    pub(super) fn long(hash: u64) -> Self {
+        Self { low: hash, line: usize::MAX, ..Self::default() }
+    }
+
+    /// Whether it is one of those.
+    #[inline(always)]
+    pub(super) fn is_long(self) -> bool {
+        self.line == usize::MAX
+    }
+
+    /// Its hash.
+    #[inline(always)]
+    pub(super) fn as_long(self) -> u64 {
+        self.low
+    }
+}
+
 /// Words of up to 15 bytes: first the lines of the narrow ones, then those of the wide ones.
 #[derive(Debug)]
 pub(super) struct ShortWords {

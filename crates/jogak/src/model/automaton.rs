@@ -23,17 +23,16 @@ const BEHIND: u32 = 0;
 /// The tree of pieces that a word may begin with.
 const FIRST: u32 = 1;
 
+/// What to do in a slot when no child fits.
 #[derive(Debug, Clone, Copy)]
-struct Node {
-    /// Where its [`Steps`] start.
-    base: u32,
-    /// The piece that ends here, or [`NONE`].
-    piece: u32,
-    /// Where to go on when no child fits, or [`NONE`].
+struct Out {
+    /// Where to go on, or [`NONE`].
     fail: u32,
     /// The last cell of the pieces to put before going there.
     pops: u32,
 }
+
+const DEAD: Out = Out { fail: NONE, pops: NONE };
 
 /// One piece of a list, which is read from its end.
 #[derive(Debug, Clone, Copy)]
@@ -42,28 +41,44 @@ struct Cell {
     piece: u32,
 }
 
-/// The trees of pieces with their ways out.
+/// The trees of pieces with their ways out. A node is a slot of one array; the roots are the first two.
+///
+/// ```text
+/// bits  0..32   base: the child by byte b is slot base ^ b, if the label there is b
+/// bits 32..41   label: the byte that leads here; 256 for nobody's child
+/// bits 41..64   the piece that ends here, plus one, if it fits; 0 for none
+/// ```
+///
+/// No two nodes have the same base, so the label alone tells whose child it is (Aoe 1989): a step is one
+/// look at memory.
 #[derive(Debug)]
 pub(super) struct Automaton {
-    /// Breadth first.
-    nodes: Vec<Node>,
-    /// The byte that leads to each node.
-    labels: Vec<u8>,
-    steps: Steps,
-    /// The children of the two roots, by byte.
-    roots: Box<[[u32; 256]; 2]>,
+    slots: Vec<u64>,
+    /// By slot.
+    outs: Vec<Out>,
     /// Lists share their beginnings; so there are at most as many cells as the pieces have bytes.
     cells: Vec<Cell>,
+    /// Slots with pieces whose ids do not fit, in order.
+    large: Vec<(u32, u32)>,
+    /// By root, the slots that characters of three bytes lead to, or 0; empty where none does.
+    characters: [Vec<u32>; 2],
 }
 
-/// The child of a node by byte `b` is in slot `base ^ b`, with the node beside it to tell whose child it
-/// is (Aoe 1989).
-#[derive(Debug)]
-struct Steps {
-    /// Node, then child.
-    slots: Vec<(u32, u32)>,
-    /// The first slot that may be free.
-    from: usize,
+const LABEL_SHIFT: u32 = 32;
+const PIECE_SHIFT: u32 = 41;
+const LABEL: u64 = 0x1FF;
+const FREE: u64 = 256 << LABEL_SHIFT;
+/// Larger ids stand beside.
+const LARGEST_PIECE: u32 = (1 << (64 - PIECE_SHIFT)) - 2;
+
+#[inline(always)]
+fn base(slot: u64) -> u32 {
+    slot as u32
+}
+
+#[inline(always)]
+fn label(slot: u64) -> u64 {
+    slot >> LABEL_SHIFT & LABEL
 }
 
 /// Slots are added in blocks, so that `base ^ byte` is always inside.
@@ -71,34 +86,39 @@ const BLOCK: usize = 256;
 /// How many of the last blocks are searched for room.
 const SEARCHED: usize = 32;
 
-impl Steps {
-    #[inline(always)]
-    fn child(&self, base: u32, node: u32, byte: u8) -> u32 {
-        match self.slots.get((base ^ u32::from(byte)) as usize) {
-            Some(&(parent, child)) if parent == node => child,
-            _ => NONE,
-        }
-    }
+/// The array while it is filled.
+struct Slots {
+    slots: Vec<u64>,
+    /// Whether some node has this base.
+    based: Vec<bool>,
+    /// The first slot that may be free.
+    from: usize,
+}
 
-    /// Enters the children of a node, whose numbers count up from `first`; gives its base.
-    fn enter(&mut self, node: u32, labels: &[u8], first: u32) -> u32 {
-        let Some(&label) = labels.first() else { return 0 };
-        let free = |slots: &[(u32, u32)], at: usize| slots[at].0 == NONE;
+impl Slots {
+    /// Enters the children of a node; gives their base.
+    fn enter(&mut self, node: u32, labels: &[u8]) -> u32 {
+        let Some(&first) = labels.first() else { return 0 };
+        let free = |slots: &[u64], at: usize| slots[at] == FREE;
         self.from = self.from.max(self.slots.len().saturating_sub(SEARCHED * BLOCK));
         while self.from < self.slots.len() && !free(&self.slots, self.from) {
             self.from += 1;
         }
         let fits = |at: &usize| {
-            let base = at ^ usize::from(label);
-            labels.iter().all(|&label| free(&self.slots, base ^ usize::from(label)))
+            let base = at ^ usize::from(first);
+            !self.based[base]
+                && labels.iter().all(|&label| free(&self.slots, base ^ usize::from(label)))
         };
         let found = (self.from..self.slots.len()).find(fits);
-        let base = found.map_or(self.slots.len(), |at| at ^ usize::from(label));
+        let base = found.map_or(self.slots.len(), |at| at ^ usize::from(first));
         if found.is_none() {
-            self.slots.resize(base + BLOCK, (NONE, NONE));
+            self.slots.resize(base + BLOCK, FREE);
+            self.based.resize(base + BLOCK, false);
         }
-        for (&label, child) in labels.iter().zip(first..) {
-            self.slots[base ^ usize::from(label)] = (node, child);
+        self.based[base] = true;
+        self.slots[node as usize] |= base as u64;
+        for &label in labels {
+            self.slots[base ^ usize::from(label)] = u64::from(label) << LABEL_SHIFT;
         }
         base as u32
     }
@@ -122,81 +142,60 @@ impl Automaton {
             tree.sort_unstable();
             tree.dedup_by_key(|&mut (bytes, _)| bytes);
         }
-        let mut automaton = Self {
-            nodes: Vec::new(),
-            labels: vec![0; 2],
-            steps: Steps { slots: Vec::new(), from: 0 },
-            roots: Box::new([[NONE; 256]; 2]),
-            cells: Vec::new(),
-        };
-        let parents = automaton.grow(&trees);
-        automaton.connect(&parents);
+        let (slots, nodes) = grow(&trees);
+        let outs = vec![DEAD; slots.len()];
+        let large = nodes.iter().filter(|node| node.piece != NONE && node.piece > LARGEST_PIECE);
+        let mut large: Vec<_> = large.map(|node| (node.slot, node.piece)).collect();
+        large.sort_unstable();
+        let (cells, characters) = (Vec::new(), Default::default());
+        let mut automaton = Self { slots, outs, cells, large, characters };
+        automaton.connect(&nodes);
+        automaton.characters = [BEHIND, FIRST].map(|root| automaton.by_character(root));
         automaton
     }
 
-    /// Makes the nodes, breadth first. Returns the parent of each.
-    fn grow(&mut self, trees: &[Vec<Branch<'_>>; 2]) -> Vec<u32> {
-        // What stands below a node: branches of a tree that share their first `depth` bytes.
-        let mut below: Vec<(usize, std::ops::Range<usize>)> =
-            trees.iter().map(Vec::len).enumerate().map(|(tree, len)| (tree, 0..len)).collect();
-        let mut parents = vec![NONE; 2];
-        let (mut depth, mut depth_end) = (0, 2);
-        let mut at = 0;
-        while at < below.len() {
-            if at == depth_end {
-                (depth, depth_end) = (depth + 1, below.len());
-            }
-            let (tree, mut range) = below[at].clone();
-            let branches = &trees[tree];
-            let mut node = Node { base: 0, piece: NONE, fail: NONE, pops: NONE };
-            let first_child = below.len();
-            if let Some(&(_, id)) =
-                branches[range.clone()].first().filter(|(bytes, _)| bytes.len() == depth)
-            {
-                node.piece = id;
-                range.start += 1;
-            }
-            while let Some(&byte) = branches[range.clone()].first().map(|(bytes, _)| &bytes[depth])
-            {
-                let len =
-                    branches[range.clone()].partition_point(|(bytes, _)| bytes[depth] == byte);
-                if at < 2 {
-                    self.roots[at][usize::from(byte)] = below.len() as u32;
+    /// The slots that characters of three bytes lead to from a root.
+    fn by_character(&self, root: u32) -> Vec<u32> {
+        let mut found = Vec::new();
+        for first in 0xE0..=0xEF {
+            let Some(one) = self.child(root, first) else { continue };
+            for (second, third) in (0x80..=0xBF).flat_map(|b| (0x80..=0xBF).map(move |c| (b, c))) {
+                let Some(two) = self.child(one, second) else { continue };
+                let Some(three) = self.child(two, third) else { continue };
+                if found.is_empty() {
+                    found.resize(1 << 16, 0);
                 }
-                below.push((tree, range.start..range.start + len));
-                self.labels.push(byte);
-                parents.push(at as u32);
-                range.start += len;
+                found[code(first, second, third)] = three;
             }
-            let labels = &self.labels[first_child..];
-            node.base = self.steps.enter(at as u32, labels, first_child as u32);
-            self.nodes.push(node);
-            at += 1;
         }
-        parents
+        found
     }
 
     /// Finds the way out of every node. Those of the nodes before it are known: what is left behind a
     /// piece is shorter, or as long and in the other tree, which goes first.
-    fn connect(&mut self, parents: &[u32]) {
-        for (at, &parent) in parents.iter().enumerate() {
-            let piece = self.nodes[at].piece;
+    fn connect(&mut self, nodes: &[Node]) {
+        for &Node { slot, parent, piece } in nodes {
+            let at = slot as usize;
             if piece != NONE {
-                self.nodes[at].pops = self.cell(NONE, piece);
-                self.nodes[at].fail = BEHIND;
+                self.outs[at] = Out { fail: BEHIND, pops: self.cell(NONE, piece) };
                 continue;
             }
-            let Some(parent) = self.nodes.get(parent as usize).copied() else { continue };
-            let byte = self.labels[at];
+            if parent == NONE {
+                continue;
+            }
+            let out = self.outs[parent as usize];
+            let byte = label(self.slots[at]) as u8;
             // From the parent's way out on, until this byte fits.
-            let mut last = parent.fail;
-            while last != NONE && self.child(last, byte) == NONE {
-                last = self.nodes[last as usize].fail;
+            let (mut last, mut fail) = (out.fail, None);
+            while last != NONE {
+                fail = self.child(last, byte);
+                if fail.is_some() {
+                    break;
+                }
+                last = self.outs[last as usize].fail;
             }
-            if last == NONE {
-                continue;
-            }
-            let (mut pops, mut hop) = (parent.pops, parent.fail);
+            let Some(fail) = fail else { continue };
+            let (mut pops, mut hop) = (out.pops, out.fail);
             let mut pieces = Vec::new();
             while hop != last {
                 pieces.clear();
@@ -204,10 +203,9 @@ impl Automaton {
                 for &piece in &pieces {
                     pops = self.cell(pops, piece);
                 }
-                hop = self.nodes[hop as usize].fail;
+                hop = self.outs[hop as usize].fail;
             }
-            self.nodes[at].pops = pops;
-            self.nodes[at].fail = self.child(last, byte);
+            self.outs[at] = Out { fail, pops };
         }
     }
 
@@ -216,19 +214,19 @@ impl Automaton {
         (self.cells.len() - 1) as u32
     }
 
-    #[inline]
-    fn child(&self, node: u32, byte: u8) -> u32 {
-        if node < 2 {
-            return self.roots[node as usize][usize::from(byte)];
-        }
-        self.steps.child(self.nodes[node as usize].base, node, byte)
+    #[inline(always)]
+    fn child(&self, node: u32, byte: u8) -> Option<u32> {
+        let slot = self.slots.get(node as usize)?;
+        let child = base(*slot) ^ u32::from(byte);
+        let found = self.slots.get(child as usize)?;
+        (label(*found) == u64::from(byte)).then_some(child)
     }
 
     /// Appends the pieces of a node's way out to `found`.
     #[inline]
     fn put(&self, node: u32, found: &mut Vec<u32>) {
         let from = found.len();
-        let mut cell = self.nodes[node as usize].pops;
+        let mut cell = self.outs[node as usize].pops;
         while cell != NONE {
             let Cell { before, piece } = self.cells[cell as usize];
             found.push(piece);
@@ -240,36 +238,47 @@ impl Automaton {
     /// Appends the pieces of `word`, which is not empty, to `found`; false if somewhere nothing
     /// matches. Cost: linear in the word.
     pub(super) fn cut(&self, word: &[u8], found: &mut Vec<u32>) -> bool {
+        let slots = &self.slots[..];
+        let mut at = 0;
         let mut node = FIRST;
-        for &byte in word {
-            loop {
-                let child = self.child(node, byte);
-                if child != NONE {
-                    node = child;
-                    break;
+        let mut slot = slots[FIRST as usize];
+        loop {
+            // From a root the three bytes of a character are one step.
+            if node < 2
+                && let Some(&[a @ 0xE0..0xF0, b, c]) = word.get(at..at + 3)
+                && let Some(&to) = self.characters[node as usize].get(code(a, b, c))
+                && to != 0
+            {
+                (node, slot) = (to, slots[to as usize]);
+                at += 3;
+                continue;
+            }
+            if let Some(&byte) = word.get(at) {
+                let child = base(slot) ^ u32::from(byte);
+                let next = slots[child as usize];
+                if label(next) == u64::from(byte) {
+                    (node, slot) = (child, next);
+                    at += 1;
+                    continue;
                 }
-                if !self.leave(&mut node, found) {
+            } else if node == BEHIND {
+                return true;
+            }
+            // Mostly a piece ends here.
+            let piece = (slot >> PIECE_SHIFT) as u32;
+            if piece != 0 {
+                found.push(piece - 1);
+                node = BEHIND;
+            } else {
+                let fail = self.outs[node as usize].fail;
+                if fail == NONE {
                     return false;
                 }
+                self.put(node, found);
+                node = fail;
             }
+            slot = slots[node as usize];
         }
-        while node != BEHIND {
-            if !self.leave(&mut node, found) {
-                return false;
-            }
-        }
-        true
-    }
-
-    #[inline]
-    fn leave(&self, node: &mut u32, found: &mut Vec<u32>) -> bool {
-        let fail = self.nodes[*node as usize].fail;
-        if fail == NONE {
-            return false;
-        }
-        self.put(*node, found);
-        *node = fail;
-        true
     }
 
     /// Calls `tried(length, id)` for every piece that `rest` starts with, shortest first; `first` tells
@@ -277,15 +286,24 @@ impl Automaton {
     pub(super) fn matches(&self, rest: &[u8], first: bool, mut tried: impl FnMut(usize, u32)) {
         let mut node = if first { FIRST } else { BEHIND };
         for (length, byte) in rest.iter().copied().map(Some).chain([None]).enumerate() {
-            let piece = self.nodes[node as usize].piece;
-            if piece != NONE {
+            if let Some(piece) = self.piece(node) {
                 tried(length, piece);
             }
-            node = byte.map_or(NONE, |byte| self.child(node, byte));
-            if node == NONE {
-                return;
+            match byte.and_then(|byte| self.child(node, byte)) {
+                Some(child) => node = child,
+                None => return,
             }
         }
+    }
+
+    /// The piece that ends in a slot.
+    fn piece(&self, node: u32) -> Option<u32> {
+        let piece = (self.slots[node as usize] >> PIECE_SHIFT) as u32;
+        let large = || {
+            let at = self.large.binary_search_by_key(&node, |&(slot, _)| slot).ok()?;
+            Some(self.large[at].1)
+        };
+        piece.checked_sub(1).or_else(large)
     }
 
     /// The tree of a vocabulary whose pieces stand anywhere.
@@ -294,6 +312,63 @@ impl Automaton {
         let branches = || pieces.iter().map(|piece| piece.as_bytes()).zip(0..);
         Self::new(branches(), branches())
     }
+}
+
+/// A node while the trees are made.
+struct Node {
+    slot: u32,
+    /// The slot of the parent; [`NONE`] for a root.
+    parent: u32,
+    /// The piece that ends here, or [`NONE`].
+    piece: u32,
+}
+
+/// Makes the array, and tells of the nodes, breadth first.
+fn grow(trees: &[Vec<Branch<'_>>; 2]) -> (Vec<u64>, Vec<Node>) {
+    // The first block has the roots alone.
+    let mut slots = Slots { slots: vec![FREE; BLOCK], based: vec![true; BLOCK], from: BLOCK };
+    let mut nodes: Vec<Node> =
+        [BEHIND, FIRST].map(|slot| Node { slot, parent: NONE, piece: NONE }).into();
+    // What stands below a node: branches of a tree that share their first `depth` bytes.
+    let mut below: Vec<(usize, std::ops::Range<usize>)> =
+        trees.iter().map(Vec::len).enumerate().map(|(tree, len)| (tree, 0..len)).collect();
+    let (mut depth, mut depth_end) = (0, 2);
+    let (mut at, mut labels) = (0, Vec::new());
+    while at < below.len() {
+        if at == depth_end {
+            (depth, depth_end) = (depth + 1, below.len());
+        }
+        let (tree, mut range) = below[at].clone();
+        let branches = &trees[tree];
+        let slot = nodes[at].slot;
+        if let Some(&(_, id)) =
+            branches[range.clone()].first().filter(|(bytes, _)| bytes.len() == depth)
+        {
+            nodes[at].piece = id;
+            if id <= LARGEST_PIECE {
+                slots.slots[slot as usize] |= (u64::from(id) + 1) << PIECE_SHIFT;
+            }
+            range.start += 1;
+        }
+        labels.clear();
+        while let Some(&byte) = branches[range.clone()].first().map(|(bytes, _)| &bytes[depth]) {
+            let len = branches[range.clone()].partition_point(|(bytes, _)| bytes[depth] == byte);
+            below.push((tree, range.start..range.start + len));
+            labels.push(byte);
+            range.start += len;
+        }
+        let base = slots.enter(slot, &labels);
+        let child = |&label: &u8| Node { slot: base ^ u32::from(label), parent: slot, piece: NONE };
+        nodes.extend(labels.iter().map(child));
+        at += 1;
+    }
+    (slots.slots, nodes)
+}
+
+/// The code point of a character of three bytes.
+#[inline(always)]
+fn code(a: u8, b: u8, c: u8) -> usize {
+    usize::from(a & 0x0F) << 12 | usize::from(b & 0x3F) << 6 | usize::from(c & 0x3F)
 }
 
 /// The pieces of a vocabulary with their ids.
@@ -348,6 +423,35 @@ mod tests {
                 assert_eq!(got, naive(&automaton, word), "{first:?} {behind:?} {word:?}");
             }
         }
+    }
+
+    #[test]
+    fn characters_and_large_ids() {
+        let texts =
+            ["가", "가나", "나\u{1F600}", "中a", "a中", "é가", "\u{ffff}", "b", "\u{800}가나"];
+        let largest = LARGEST_PIECE;
+        let first = texts.iter().map(|text| text.as_bytes()).zip(largest - 3..);
+        let behind = texts.iter().rev().map(|text| text.as_bytes()).zip(largest - 5..);
+        // A piece that ends within a character.
+        let automaton = Automaton::new(first.chain([(&b"\xEA\xB0"[..], 7)]), behind);
+        assert!(
+            automaton.large.len() > 5 && automaton.characters.iter().all(|list| !list.is_empty())
+        );
+        let letters = ["가", "나", "각", "a", "b", "中", "é", "\u{1F600}", "\u{ffff}", "\u{800}"];
+        let mut seed = 5u64;
+        let mut covered = 0;
+        for _ in 0..20_000 {
+            let mut word = String::new();
+            for _ in 0..=seed >> 62 {
+                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                word.push_str(letters[(seed >> 33) as usize % letters.len()]);
+            }
+            let mut found = Vec::new();
+            let got = automaton.cut(word.as_bytes(), &mut found).then_some(found);
+            covered += usize::from(got.is_some());
+            assert_eq!(got, naive(&automaton, word.as_bytes()), "{word}");
+        }
+        assert!(covered > 1000, "{covered}");
     }
 
     #[test]

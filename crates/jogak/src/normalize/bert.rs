@@ -61,7 +61,8 @@ pub(super) enum Part {
 }
 
 impl Part {
-    fn set(self) -> &'static CharSet {
+    /// The characters that change.
+    pub(super) fn set(self) -> &'static CharSet {
         static SETS: [OnceLock<CharSet>; 5] = [const { OnceLock::new() }; 5];
         SETS[self as usize].get_or_init(|| match self {
             Part::Clean => {

@@ -70,6 +70,11 @@ impl Caser {
         Self { fold, capitals }
     }
 
+    /// The characters that change.
+    pub(super) fn capitals(&self) -> &CharSet {
+        self.capitals
+    }
+
     pub(super) fn changes(&self, text: &str) -> bool {
         self.capitals.find(text, 0).is_some()
     }

@@ -14,11 +14,15 @@
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::darts::Trie;
+use super::set::CharSet;
 use super::{Buffers, Charsmap, Form, Normalizer, Place, Rule, Stage, bert, edit};
 use crate::error::Result;
 
 /// In the middle of a text.
 pub(crate) const WITHIN: Place = Place { first: false, last: false, bare: false };
+
+/// Bit `c % 64` of word `c / 64` stands for the character `c`.
+pub(crate) type Untouched = [u64; 1024];
 
 const BLANKS: [char; 4] = [' ', '\t', '\n', '\r'];
 
@@ -101,6 +105,34 @@ impl Normalizer {
     /// What is certain of the blanks of a text; None for nothing.
     pub(crate) fn at_blanks(&self) -> Option<AtBlanks> {
         self.at_blanks
+    }
+
+    /// Characters below U+10000 such that a text of nothing else is never changed; None if nothing is
+    /// certain.
+    pub(crate) fn untouched(&self) -> Option<Box<Untouched>> {
+        let mut bits = Box::new([u64::MAX; 1024]);
+        for stage in &self.stages {
+            let first;
+            let touched = match stage {
+                Stage::Form(former) => former.restless(),
+                Stage::RuleSet(map) => map.active(),
+                Stage::Charsmap(map, _) | Stage::Graphemes(map) => map.active(),
+                Stage::Case(caser) => caser.capitals(),
+                Stage::Bert(part) => part.set(),
+                Stage::Replace(replacer) => {
+                    let edit::Pattern::Text(pattern) = replacer.pattern() else { return None };
+                    first = CharSet::new(pattern.chars().next());
+                    &first
+                }
+                Stage::Collapse => {
+                    first = CharSet::new([' ']);
+                    &first
+                }
+                _ => return None,
+            };
+            touched.take_from(&mut *bits);
+        }
+        Some(bits)
     }
 
     /// Whether `text` begins and ends as it does between spaces, if it comes to grapheme clusters: the

@@ -90,6 +90,11 @@ impl Charsmap {
         packed(self.trie.units(), &self.replacements)
     }
 
+    /// The characters that [`Charsmap::changes`] looks for.
+    pub(super) fn active(&self) -> &CharSet {
+        &self.active
+    }
+
     /// Whether something may change.
     pub(super) fn changes(&self, text: &str) -> bool {
         self.active.find(text, 0).is_some()

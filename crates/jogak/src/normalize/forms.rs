@@ -82,6 +82,11 @@ impl Former {
         self.form
     }
 
+    /// The characters that [`Former::changes`] looks for.
+    pub(super) fn restless(&self) -> &CharSet {
+        self.restless
+    }
+
     /// Whether there is a restless character.
     pub(super) fn changes(&self, text: &str) -> bool {
         self.restless.find(text, 0).is_some()

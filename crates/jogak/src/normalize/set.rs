@@ -41,6 +41,11 @@ impl CharSet {
         word >> (c as usize % 64) & 1 != 0
     }
 
+    /// Takes the members out of a set of as many bits as there are.
+    pub(super) fn take_from(&self, bits: &mut [u64]) {
+        bits.iter_mut().zip(&self.bits).for_each(|(bits, members)| *bits &= !members);
+    }
+
     /// The first member at or after byte `from`: the character, where it starts and where it ends.
     pub(super) fn find(&self, text: &str, from: usize) -> Option<(char, usize, usize)> {
         let bytes = text.as_bytes();
@@ -52,19 +57,28 @@ impl CharSet {
             {
                 at += STRIDE;
             }
-            while at < bytes.len() && bytes[at] < self.least {
-                at += 1;
+            let low = |byte: u8| u32::from(byte & 0x3F);
+            let (code, width) = match bytes[at..] {
+                // A stride may have ended within a character, all of whose bytes are too small.
+                [a, ..] if a < self.least || a & 0xC0 == 0x80 => {
+                    at += 1;
+                    continue;
+                }
+                [a @ 0..0x80, ..] => (u32::from(a), 1),
+                [a @ 0xE0..0xF0, b, c, ..] => (u32::from(a & 0x0F) << 12 | low(b) << 6 | low(c), 3),
+                [a @ 0xC0..0xE0, b, ..] => (u32::from(a & 0x1F) << 6 | low(b), 2),
+                [a, b, c, d, ..] => {
+                    (u32::from(a & 0x07) << 18 | low(b) << 12 | low(c) << 6 | low(d), 4)
+                }
+                _ => break,
+            };
+            if let Some(&word) = self.bits.get(code as usize / 64)
+                && word >> (code % 64) & 1 != 0
+                && let Some(c) = char::from_u32(code)
+            {
+                return Some((c, at, at + width));
             }
-            // A stride may have ended within a character, all of whose bytes are too small.
-            while !text.is_char_boundary(at) {
-                at += 1;
-            }
-            let Some(c) = text[at..].chars().next() else { break };
-            let end = at + c.len_utf8();
-            if self.has(c) {
-                return Some((c, at, end));
-            }
-            at = end;
+            at += width;
         }
         None
     }

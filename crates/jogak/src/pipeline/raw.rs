@@ -10,7 +10,7 @@ use crate::cache::KnownWords;
 use crate::model::{Model, Precision, Unigram, Way};
 use crate::normalize::Place;
 use crate::observe::Silent;
-use crate::prepare::{Prepare, Raw, RawWord};
+use crate::prepare::{Prepare, Raw, RawWord, Ready};
 
 /// Whether words can be encoded one by one, or depend on each other only by the sums of their scores.
 pub(super) fn suits(prepare: &Prepare, model: &Model) -> bool {
@@ -83,9 +83,14 @@ impl Tokenizer {
             // Errors come again on the plain way.
             let mut encode = || {
                 let ready = raw.ready(&self.prepare, word, odd.get(), raw_room).ok()??;
+                let Ready { prepared, whole } = ready;
+                if whole && !raw.has_marks() {
+                    let word = prepared.text;
+                    return self.model.word(word, way, scratch, out, &mut Silent).ok();
+                }
                 let mut covered = true;
-                let cut = self.prepare.for_each(ready, |start, end| {
-                    let word = &ready.text[start..end];
+                let cut = self.prepare.for_each(prepared, |start, end| {
+                    let word = &prepared.text[start..end];
                     covered =
                         covered && self.model.word(word, way, scratch, out, &mut Silent).is_ok();
                 });

@@ -8,16 +8,27 @@
 
 use super::raw::character;
 use super::{Tokenizer, Worker, fuse};
-use crate::cache::{KnownWords, LONGEST, Queue, WordTable};
-use crate::model::unigram::{LARGEST_SINGLE, Marked, Running, Unigram};
+use crate::cache::{KnownWords, LONGEST, LongWords, Queue};
+use crate::model::cuts::Cuts;
+use crate::model::unigram::{LARGEST_SINGLE, Marked, NearTies, Running, Unigram};
 use crate::model::{Precision, Scratch};
 use crate::normalize::Place;
 use crate::observe::Silent;
-use crate::prepare::{Raw, RawScratch, RawWord};
+use crate::prepare::{Raw, RawScratch, RawWord, Ready};
 use crate::symbols::UNKNOWN;
 
 /// Sums of words that are looked up many at a time stay below this.
 const LIMIT: usize = 90_000;
+
+/// Words up to this length, with the mark, are not cut into parts.
+const UNCUT: usize = 64;
+
+/// So many words are not cut after one where it did not pay.
+const UNCUT_WORDS: u32 = 30;
+
+/// How far sums in a part that is remembered may be from the one before it, for each byte: so much less
+/// than in a word that the parts of one fit.
+const MOST_A_BYTE: f64 = 15.0;
 
 /// How far sums in a word of so many bytes may be from the one before it, if it is to be looked up with
 /// others.
@@ -44,7 +55,11 @@ struct Sums<'a> {
     text: &'a str,
     scratch: &'a mut Scratch,
     room: &'a mut RawScratch,
-    marked: &'a mut WordTable,
+    /// Parts that are one character.
+    parts: &'a mut KnownWords,
+    /// So many words are not cut into parts, for it did not pay.
+    uncut: u32,
+    marked: &'a mut LongWords,
     /// The sum of the scores of all ids before `summed`.
     running: Running,
     summed: usize,
@@ -67,9 +82,9 @@ impl Tokenizer {
         worker: &mut Worker,
         out: &mut Vec<u32>,
     ) -> bool {
-        let Worker { raw: known, raw_room: room, marked, queue, scratch, .. } = worker;
-        let marked =
-            marked.get_or_insert_with(|| Box::new(WordTable::new(0, self.cache_limit / 4)));
+        let Worker { raw: known, raw_room: room, raw_parts: parts, marked, queue, scratch, .. } =
+            worker;
+        let marked = marked.get_or_insert_with(|| Box::new(LongWords::new(self.cache_limit / 4)));
         let first = out.len();
         let sums = Sums {
             tokenizer: self,
@@ -78,6 +93,8 @@ impl Tokenizer {
             text,
             scratch,
             room,
+            parts,
+            uncut: 0,
             marked,
             running: Running::default(),
             summed: first,
@@ -97,11 +114,47 @@ impl Tokenizer {
     }
 }
 
+/// The ids of a word, and for which sums they hold; None if that is not certain. Where no piece lies across
+/// two characters, all ways to cut the word have a border; so it goes by parts, of which those that are one
+/// character are remembered. Gives the bytes of those that were known, too.
+fn near_in_parts(
+    model: &Unigram,
+    borders: &Cuts,
+    word: &str,
+    known: &mut KnownWords,
+    near: &mut NearTies,
+    out: &mut Vec<u32>,
+) -> (Option<Marked>, usize) {
+    let mut all = Some(Marked::NOTHING);
+    let mut known_bytes = 0;
+    borders.for_each_part(word.as_bytes(), 0, word.len(), |start, end, character| {
+        let Some(before) = all else { return };
+        let (part, most) = (&word[start..end], MOST_A_BYTE * (end - start) as f64);
+        if character != 0 && known.get_part(word.as_bytes(), start, end, character, out) {
+            known_bytes += end - start;
+            return;
+        }
+        let first = out.len();
+        let mark = near.part(model, part, out).ok();
+        if character != 0
+            && mark.is_some_and(|mark| mark.holds_to_the_largest() && mark.extent() <= most)
+        {
+            if known.is_full() {
+                known.clear(std::iter::empty());
+            }
+            known.insert(part.as_bytes(), &out[first..]);
+        }
+        all = mark.map(|mark| before.then(mark));
+    });
+    let most = MOST_A_BYTE * known_bytes as f64;
+    (all.map(|all| all.then(Marked::to_the_largest(most))), known_bytes)
+}
+
 impl Stretch<'_> {
     #[inline(always)]
     fn word(&mut self, RawWord { start, end, odd }: RawWord) {
         let behind = self.behind + extent(end - start);
-        if odd.is_some() || end - start > LONGEST || behind >= LIMIT {
+        if odd.is_some() || behind >= LIMIT {
             return self.by_itself(start, end, odd);
         }
         self.behind = behind;
@@ -139,7 +192,7 @@ impl Stretch<'_> {
         }
         sums.slack = extent(end - start) as f64;
         sums.bound = sums.true_bound(out) + sums.slack;
-        if odd.is_some() || end - start > LONGEST || sums.bound >= f64::from(LARGEST_SINGLE) {
+        if odd.is_some() || sums.bound >= f64::from(LARGEST_SINGLE) {
             sums.slack = 0.0;
             sums.exactly(start, end, odd, out);
         } else if !known.get(sums.text.as_bytes(), start, end, out) {
@@ -174,12 +227,14 @@ impl Sums<'_> {
                 table.insert(word, &out[before..]);
                 return;
             }
-            if self.marked.is_full() {
-                self.marked.clear();
+            if word.len() <= LONGEST {
+                if self.marked.is_full() {
+                    self.marked.clear();
+                }
+                out.push(mark.0);
+                self.marked.insert(word, &out[before..]);
+                out.pop();
             }
-            out.push(mark.0);
-            self.marked.insert(word, &out[before..]);
-            out.pop();
             mark
         };
         if !mark.holds(self.bound, Precision::Single) {
@@ -195,12 +250,30 @@ impl Sums<'_> {
 
     /// The ids of a word, and for which sums they hold; None if that is not certain.
     fn near(&mut self, start: usize, end: usize, out: &mut Vec<u32>) -> Option<Marked> {
-        let Self { tokenizer, model, raw, text, scratch, room, .. } = self;
+        let Self { tokenizer, model, raw, text, scratch, room, parts, uncut, .. } = self;
         let ready = raw.ready(&tokenizer.prepare, &text[start..end], None, room).ok()??;
+        let Ready { prepared: ready, whole } = ready;
+        let mut part = |part: &str, out: &mut Vec<u32>| match model.borders() {
+            Some(borders) if part.len() > UNCUT && *uncut == 0 => {
+                let (mark, known) =
+                    near_in_parts(model, borders, part, parts, &mut scratch.near, out);
+                if known * 2 < part.len() {
+                    *uncut = UNCUT_WORDS;
+                }
+                mark
+            }
+            _ => {
+                *uncut = uncut.saturating_sub(1);
+                scratch.near.part(model, part, out).ok()
+            }
+        };
+        if whole {
+            return part(ready.text, out);
+        }
         let mut mark = Some(Marked::NOTHING);
         model.for_each_part(ready.text, |from, to| {
-            let part = scratch.near.part(model, &ready.text[from..to], out);
-            mark = mark.and_then(|mark| Some(mark.then(part.ok()?)));
+            let part = part(&ready.text[from..to], out);
+            mark = mark.and_then(|mark| Some(mark.then(part?)));
         });
         mark
     }
@@ -228,7 +301,7 @@ impl Sums<'_> {
         out: &mut Vec<u32>,
     ) -> Option<()> {
         let Self { tokenizer, model, raw, text, scratch, room, running, .. } = self;
-        let ready = raw.ready(&tokenizer.prepare, &text[start..end], odd, room).ok()??;
+        let ready = raw.ready(&tokenizer.prepare, &text[start..end], odd, room).ok()??.prepared;
         let mut done = Some(());
         model.for_each_part(ready.text, |from, to| {
             let part = &ready.text[from..to];

@@ -43,6 +43,14 @@ pub(crate) struct RawWord {
     pub(crate) odd: Option<bool>,
 }
 
+/// A raw word as the pre-tokenizer is to see it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ready<'a> {
+    pub(crate) prepared: Prepared<'a>,
+    /// It is one word for certain, and with marks one part of one.
+    pub(crate) whole: bool,
+}
+
 /// Room to make raw words ready, to be used again.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RawScratch {
@@ -142,6 +150,11 @@ impl Raw {
         true
     }
 
+    /// Whether white space is written into the words.
+    pub(crate) fn has_marks(&self) -> bool {
+        self.spaces.is_some()
+    }
+
     fn is_blank(&self, byte: u8) -> bool {
         byte == b' ' || (self.apart != Apart::Spaces && matches!(byte, b'\t' | b'\n' | b'\r'))
     }
@@ -153,11 +166,25 @@ impl Raw {
     pub(crate) fn ready<'a>(
         &self,
         prepare: &'a Prepare,
-        word: &str,
+        word: &'a str,
         odd: Option<bool>,
         room: &'a mut RawScratch,
-    ) -> Result<Option<Prepared<'a>>> {
+    ) -> Result<Option<Ready<'a>>> {
         let RawScratch { led: text, clusters, ready } = room;
+        if odd.is_none()
+            && let Some(quiet) = &prepare.quiet
+            && (!self.graphemes || word.is_ascii())
+            && quiet.holds(word)
+        {
+            if self.spaces.is_none() {
+                let prepared = Prepared { text: word, parts: None };
+                return Ok(Some(Ready { prepared, whole: true }));
+            }
+            text.clear();
+            text.push(MARK);
+            text.push_str(word);
+            return Ok(Some(Ready { prepared: Prepared { text, parts: None }, whole: true }));
+        }
         let has_blanks = word.bytes().next().is_some_and(|byte| self.is_blank(byte));
         let led = odd.unwrap_or(!has_blanks);
         text.clear();
@@ -170,13 +197,14 @@ impl Raw {
         }
         let Scratch { normalized, written } = ready;
         let text = prepare.normalized(text, WITHIN, normalized)?;
-        match self.spaces {
+        let prepared = match self.spaces {
             None => {
                 let origins = || Ok(prepare.normalizer.aligned(text, WITHIN)?.1);
-                prepare.written(text, WITHIN, written, origins).map(Some)
+                Some(prepare.written(text, WITHIN, written, origins)?)
             }
-            Some(spaces) => Ok(self.spaced(spaces, word, text, led, written)),
-        }
+            Some(spaces) => self.spaced(spaces, word, text, led, written),
+        };
+        Ok(prepared.map(|prepared| Ready { prepared, whole: false }))
     }
 
     /// The same where spaces are not dropped; `text` is normalized.

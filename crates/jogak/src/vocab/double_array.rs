@@ -88,6 +88,17 @@ impl DoubleArray {
     /// ```
     #[inline]
     pub fn prefixes(&self, text: &[u8], mut found: impl FnMut(usize, u32)) {
+        self.nodes(text, |length, value| {
+            if value != 0 {
+                found(length, value - 1);
+            }
+        });
+    }
+
+    /// The same for every node on the way down: the id plus one, or 0 where no piece ends. Of a character
+    /// that is looked up at once only the last node is told.
+    #[inline(always)]
+    pub(crate) fn nodes(&self, text: &[u8], mut each: impl FnMut(usize, u32)) {
         let mut base = self.slots[0] & BASE;
         let mut done = 0;
         if let &[a @ 0xE0..0xF0, b, c, ..] = text
@@ -98,10 +109,7 @@ impl DoubleArray {
             if slot == 0 {
                 return;
             }
-            let value = slot >> VALUE_SHIFT;
-            if value != 0 {
-                found(3, value as u32 - 1);
-            }
+            each(3, (slot >> VALUE_SHIFT) as u32);
             base = slot & BASE;
             done = 3;
         }
@@ -110,10 +118,7 @@ impl DoubleArray {
             if slot >> BASE_BITS & LABEL != u64::from(byte) {
                 return;
             }
-            let value = slot >> VALUE_SHIFT;
-            if value != 0 {
-                found(at + 1, value as u32 - 1);
-            }
+            each(at + 1, (slot >> VALUE_SHIFT) as u32);
             base = slot & BASE;
         }
     }

@@ -35,6 +35,7 @@ pub use viterbi::{Lane, Viterbi};
 use memchr::memmem;
 
 use super::Sink;
+use super::cuts::Cuts as Borders;
 use crate::error::{Error, Result};
 use crate::observe::WordObserver;
 use crate::symbols::UNKNOWN;
@@ -88,6 +89,8 @@ pub struct Unigram {
     scores: Vec<f64>,
     /// The same in 32 bits.
     single: Vec<f32>,
+    /// The same, each one place on; nothing can be had for the first.
+    offered: Vec<f32>,
     /// Scores among all ways to cut a word, where they are others: SentencePiece scores a user-defined
     /// piece by its bytes when it looks for the best way, and by its characters among all ways.
     among_ways: Option<Vec<f64>>,
@@ -98,6 +101,8 @@ pub struct Unigram {
     byte_fallback: Option<Box<[u32; 256]>>,
     precision: Precision,
     cuts: Cuts,
+    /// Certain cuts between characters, where sums have 32 bits.
+    borders: Option<Borders>,
     /// For [`UnigramParts::hf_rules`].
     hf: Option<Box<HfRules>>,
 }
@@ -227,6 +232,8 @@ impl Unigram {
             among_ways,
             tree: DoubleArray::new(texts())?.with_characters(),
             cuts: Cuts::new(texts().map(|(piece, _)| piece)),
+            borders: (parts.precision == Precision::Single).then(|| Borders::new(&vocab)),
+            offered: std::iter::once(f32::NEG_INFINITY).chain(single.iter().copied()).collect(),
             single,
             unknown_score,
             unknown_single,
@@ -393,6 +400,11 @@ impl Unigram {
         if start < word.len() {
             each(start, word.len());
         }
+    }
+
+    /// Where no piece lies across two characters.
+    pub(crate) fn borders(&self) -> Option<&Borders> {
+        self.borders.as_ref()
     }
 
     /// Whether a word always falls apart before a run of `▁`, and each part's ids tell the sum of its

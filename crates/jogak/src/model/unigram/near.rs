@@ -8,10 +8,11 @@
 //! A [`Mark`](Marked) says for which sums this holds; it goes into the cache beside the ids. Where it
 //! does not hold, the part is cut anew from the true sum, which the ids before it give back.
 
+use std::hint::select_unpredictable;
+
 use super::viterbi::{LARGEST_SINGLE, width};
 use super::{Precision, Unigram};
 use crate::error::{Error, Result};
-use crate::symbols::UNKNOWN;
 
 /// Sums of scores from the start of a word to some place, in both precisions; the model's is kept up.
 #[derive(Debug, Default, Clone, Copy)]
@@ -49,6 +50,11 @@ impl Marked {
 
     /// Of no text at all, which holds anywhere.
     pub const NOTHING: Marked = Marked(0xFF << 24);
+
+    /// Of text with ids that hold wherever no sum starts over, and sums up to `extent` from the one before.
+    pub fn to_the_largest(extent: f64) -> Self {
+        Self::new(extent, true, 17)
+    }
 
     /// Of two stretches of text, one behind the other.
     pub fn then(self, next: Marked) -> Self {
@@ -101,13 +107,30 @@ pub struct NearTies {
     places: Vec<Place>,
 }
 
-/// A byte of a part: the sums of the two best ways to come there, and the last piece of the better one.
+/// A byte of a part: the sums of the two best ways to come there, and the last piece of the better one:
+/// where it starts, and its id plus one, or 0 for an unknown character.
 #[derive(Debug, Clone, Copy)]
 struct Place {
     best: f64,
     second: f64,
-    start: u32,
-    id: u32,
+    back: u64,
+}
+
+const NOWHERE: Place = Place { best: f64::NEG_INFINITY, second: f64::NEG_INFINITY, back: 0 };
+
+impl Place {
+    /// A way to come here. Which one is better cannot be foreseen: no branch.
+    #[inline(always)]
+    fn offer(&mut self, sum: f64, back: u64) {
+        let Self { best, second, back: last } = *self;
+        let better = sum > best;
+        let lesser = if sum > second { sum } else { second };
+        *self = Self {
+            best: select_unpredictable(better, sum, best),
+            second: select_unpredictable(better, best, lesser),
+            back: select_unpredictable(better, back, last),
+        };
+    }
 }
 
 impl NearTies {
@@ -117,14 +140,34 @@ impl NearTies {
     /// # Errors
     /// [`Error::NotCovered`] for an unknown character that nothing stands for.
     pub fn part(&mut self, model: &Unigram, part: &str, out: &mut Vec<u32>) -> Result<Marked> {
+        match model.precision {
+            Precision::Single => {
+                let unknown = f64::from(model.unknown_single);
+                self.cut(model, part, out, unknown, |value| f64::from(model.offered[value]))
+            }
+            Precision::Double => self.cut(model, part, out, model.unknown_score, |value| {
+                value.checked_sub(1).map_or(f64::NEG_INFINITY, |id| model.scores[id])
+            }),
+        }
+    }
+
+    /// The same; `score` tells that of an id plus one, and nothing can be had for 0.
+    #[inline(always)]
+    fn cut(
+        &mut self,
+        model: &Unigram,
+        part: &str,
+        out: &mut Vec<u32>,
+        unknown: f64,
+        score: impl Fn(usize) -> f64,
+    ) -> Result<Marked> {
         let bytes = part.as_bytes();
-        let nowhere =
-            Place { best: f64::NEG_INFINITY, second: f64::NEG_INFINITY, start: 0, id: UNKNOWN };
-        let places = &mut self.places;
-        places.clear();
-        places.resize(bytes.len() + 1, nowhere);
+        if self.places.len() <= bytes.len() {
+            self.places.resize(bytes.len() + 1, NOWHERE);
+        }
+        let places = &mut self.places[..=bytes.len()];
+        places.fill(NOWHERE);
         places[0].best = 0.0;
-        let single = model.precision == Precision::Single;
         let mut characters = 0;
         let (mut start, mut extent) = (0, 0.0_f64);
         while start < bytes.len() {
@@ -132,29 +175,14 @@ impl NearTies {
             extent = extent.max(here.abs());
             let width = width(bytes[start]);
             let mut covered = false;
-            let mut offer = |end: usize, score: f64, id: u32| {
-                let sum = here + score;
-                let place = &mut places[end];
-                if sum > place.best {
-                    let start = start as u32;
-                    *place = Place { best: sum, second: place.best, start, id };
-                } else if sum > place.second {
-                    place.second = sum;
-                }
-            };
-            model.tree.prefixes(&bytes[start..], |length, id| {
-                covered |= length == width;
-                let score = if single {
-                    f64::from(model.single[id as usize])
-                } else {
-                    model.scores[id as usize]
-                };
-                offer(start + length, score, id);
+            let from = (start as u64) << 32;
+            let ahead = &mut places[start..];
+            model.tree.nodes(&bytes[start..], |length, value| {
+                covered |= (length == width) & (value != 0);
+                ahead[length].offer(here + score(value as usize), from | u64::from(value));
             });
             if !covered {
-                let score =
-                    if single { f64::from(model.unknown_single) } else { model.unknown_score };
-                offer(start + width, score, UNKNOWN);
+                ahead[width].offer(here + unknown, from);
             }
             characters += 1;
             start += width;
@@ -165,10 +193,10 @@ impl NearTies {
         let mut end = bytes.len();
         // From the back; each character's own bytes too.
         while end > 0 {
-            let Place { best, second, start, id } = places[end];
+            let Place { best, second, back } = places[end];
             lead = lead.min(best - second);
-            let start = start as usize;
-            if id == UNKNOWN {
+            let (start, value) = ((back >> 32) as usize, back as u32);
+            if value == 0 {
                 has_unknown = true;
                 let character = &part[start..end];
                 let known = model.stands_for(character, |id| out.push(id));
@@ -177,7 +205,7 @@ impl NearTies {
                 let last = out.len() - count;
                 out[last..].reverse();
             } else {
-                out.push(id);
+                out.push(value - 1);
             }
             end = start;
         }

@@ -1,0 +1,243 @@
+//! Words of any length and number of ids: what does not fit [close together](super::short).
+//!
+//! ```text
+//! slots   upper half of the hash | where the record starts, plus one     0 for a free slot
+//! records length of the word, number of ids: 16 bits each; the word; the ids: 32 bits each
+//! ```
+//!
+//! A slot says nearly always whether the word is there; a record is one look more. Both can be asked for
+//! before they are needed. Records lie in the order in which words came, so that new memory is touched once.
+
+use super::{fold, key};
+use crate::scan::prefetch;
+
+/// Fewest slots.
+const SMALLEST: usize = 1 << 10;
+const HEAD: usize = 4;
+
+/// Remembers the ids of words.
+#[derive(Debug)]
+pub struct LongWords {
+    /// A power of two of them.
+    slots: Vec<u64>,
+    used: usize,
+    shift: u32,
+    records: Vec<u8>,
+    /// Bytes that all may take together.
+    limit: usize,
+}
+
+/// Where a word is looked for: its hash.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Trail(pub(super) u64);
+
+#[inline(always)]
+fn sixteen(word: &[u8]) -> u128 {
+    word.first_chunk().map_or(0, |bytes| u128::from_le_bytes(*bytes))
+}
+
+#[inline]
+fn hash(word: &[u8]) -> u64 {
+    if word.len() < 16 {
+        return fold(key(word, 0, word.len()));
+    }
+    let mut hash = word.len() as u64;
+    let mut mix = |bytes: u128| hash = fold(bytes ^ u128::from(hash) << 32) ^ hash.rotate_left(29);
+    let mut rest = word;
+    while rest.len() > 16 {
+        mix(sixteen(rest));
+        rest = &rest[16..];
+    }
+    // The last sixteen, some of which may have been before.
+    mix(sixteen(&word[word.len() - 16..]));
+    hash
+}
+
+impl LongWords {
+    /// An empty table that takes at most about `limit` bytes.
+    pub fn new(limit: usize) -> Self {
+        Self {
+            slots: vec![0; SMALLEST],
+            used: 0,
+            shift: shift(SMALLEST),
+            records: Vec::new(),
+            limit,
+        }
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        *self = Self::new(self.limit);
+    }
+
+    /// Whether there is no room left and the table should be cleared.
+    pub fn is_full(&self) -> bool {
+        // Growing takes twice the slots.
+        let slots = self.slots.len() << usize::from(self.is_crowded());
+        self.records.len() + slots * size_of::<u64>() > self.limit.max(SMALLEST * 16)
+    }
+
+    fn is_crowded(&self) -> bool {
+        self.used * 2 >= self.slots.len()
+    }
+
+    /// What to look for, to find a word.
+    #[inline]
+    pub(super) fn seek(&self, word: &[u8]) -> Trail {
+        Trail(hash(word))
+    }
+
+    /// Has the slot fetched where the word should be.
+    #[inline(always)]
+    pub(super) fn prefetch(&self, trail: Trail) {
+        prefetch(&self.slots, (trail.0 >> self.shift) as usize);
+    }
+
+    /// Has the record fetched that the slot tells of.
+    #[inline(always)]
+    pub(super) fn prefetch_record(&self, trail: Trail) {
+        let slot = self.slots.get((trail.0 >> self.shift) as usize).copied().unwrap_or(0);
+        if slot != 0 {
+            prefetch(&self.records, slot as u32 as usize - 1);
+        }
+    }
+
+    /// Appends the ids of `text[start..end]` to `out`; false if the word is not known.
+    pub fn get(&self, text: &[u8], start: usize, end: usize, out: &mut Vec<u32>) -> bool {
+        let word = &text[start..end];
+        self.get_on(self.seek(word), word, out)
+    }
+
+    /// The same, by what [`LongWords::seek`] gave.
+    #[inline]
+    pub(super) fn get_on(&self, trail: Trail, word: &[u8], out: &mut Vec<u32>) -> bool {
+        let mask = self.slots.len() - 1;
+        let mut at = (trail.0 >> self.shift) as usize;
+        loop {
+            let slot = self.slots[at & mask];
+            if slot == 0 {
+                return false;
+            }
+            if slot >> 32 == trail.0 >> 32
+                && let Some((found, ids)) = self.record(slot as u32 as usize - 1)
+                && found == word
+            {
+                out.extend(ids.as_chunks::<4>().0.iter().map(|&id| u32::from_le_bytes(id)));
+                return true;
+            }
+            at += 1;
+        }
+    }
+
+    /// The word and the ids of a record.
+    #[inline(always)]
+    fn record(&self, at: usize) -> Option<(&[u8], &[u8])> {
+        let (&[a, b, c, d], rest) = self.records.get(at..)?.split_first_chunk::<HEAD>()?;
+        let (word, rest) = rest.split_at_checked(usize::from(u16::from_le_bytes([a, b])))?;
+        Some((word, rest.get(..usize::from(u16::from_le_bytes([c, d])) * 4)?))
+    }
+
+    /// Remembers the ids of a word that is not known. All when the table [is full](LongWords::is_full), and
+    /// what is very long, is let go.
+    pub fn insert(&mut self, word: &[u8], ids: &[u32]) {
+        let (Ok(len), Ok(count)) = (u16::try_from(word.len()), u16::try_from(ids.len())) else {
+            return;
+        };
+        let Ok(start) = u32::try_from(self.records.len() + 1) else { return };
+        if word.is_empty() || self.is_full() {
+            return;
+        }
+        if self.is_crowded() {
+            self.grow();
+        }
+        self.records.extend_from_slice(&len.to_le_bytes());
+        self.records.extend_from_slice(&count.to_le_bytes());
+        self.records.extend_from_slice(word);
+        ids.iter().for_each(|id| self.records.extend_from_slice(&id.to_le_bytes()));
+        self.place(hash(word) >> 32 << 32 | u64::from(start));
+        self.used += 1;
+    }
+
+    fn place(&mut self, slot: u64) {
+        let mask = self.slots.len() - 1;
+        let mut at = (slot >> self.shift) as usize;
+        while self.slots[at & mask] != 0 {
+            at += 1;
+        }
+        self.slots[at & mask] = slot;
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        // The place of a slot is in its upper half, as long as there are less than 2^32.
+        let old = std::mem::take(&mut self.slots);
+        self.slots = vec![0; old.len() * 2];
+        self.shift = shift(self.slots.len());
+        old.into_iter().filter(|&slot| slot != 0).for_each(|slot| self.place(slot));
+    }
+}
+
+fn shift(slots: usize) -> u32 {
+    64 - slots.trailing_zeros()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn word(n: usize) -> Vec<u8> {
+        format!("{n}{}", "x\0y".repeat(n % 40)).into_bytes()
+    }
+
+    #[test]
+    fn remembers_words_of_all_lengths() {
+        let mut table = LongWords::new(1 << 22);
+        let ids = |n: usize| (0..n as u32 % 9).map(|id| id << (n % 31)).collect::<Vec<u32>>();
+        for n in 0..5000 {
+            let mut out = vec![7];
+            assert!(!table.get(&word(n), 0, word(n).len(), &mut out));
+            assert_eq!(out, [7]);
+            table.insert(&word(n), &ids(n));
+        }
+        for n in 0..5000 {
+            let mut text = b"before".to_vec();
+            text.extend(word(n));
+            let mut out = vec![7];
+            assert!(table.get(&text, 6, text.len(), &mut out));
+            assert_eq!(out[1..], ids(n));
+            table.prefetch(table.seek(&word(n)));
+            table.prefetch_record(table.seek(&word(n)));
+        }
+        table.clear();
+        assert!(!table.get(&word(5), 0, word(5).len(), &mut Vec::new()));
+    }
+
+    #[test]
+    fn hashes_every_byte() {
+        for len in [1, 9, 15, 16, 17, 31, 32, 33, 48, 63, 64, 200] {
+            let word = vec![b'a'; len];
+            let mut seen = vec![hash(&word)];
+            for at in 0..len {
+                let mut other = word.clone();
+                other[at] = b'b';
+                seen.push(hash(&other));
+            }
+            seen.sort_unstable();
+            seen.dedup();
+            assert_eq!(seen.len(), len + 1);
+        }
+    }
+
+    #[test]
+    fn stays_within_its_limit() {
+        let mut table = LongWords::new(1 << 18);
+        for n in 0..100_000u32 {
+            table.insert(format!("{n} and more").as_bytes(), &[n; 5]);
+        }
+        assert!(table.is_full());
+        assert!(table.records.len() + table.slots.len() * 8 <= 1 << 18);
+        table.insert(&vec![0; 1 << 16], &[1]);
+        table.insert(b"x", &vec![1; 1 << 16]);
+        assert!(!table.get(b"x", 0, 1, &mut Vec::new()));
+    }
+}
