@@ -17,6 +17,7 @@ mod pieces;
 mod places;
 mod queue;
 pub mod rules;
+mod store;
 pub mod ties;
 pub mod unigram;
 mod view;
