@@ -302,7 +302,7 @@ fn start<'scope, W: Words>(
                 .map_err(|error| Error::Core { place: None, error })
                 .and_then(|()| {
                     document::each(&block, options.errors, &mut report, &mut |text| {
-                        words.for_each(text, &mut scratch, &mut |word| counter.add(word.as_bytes()))
+                        words.count(text, &mut scratch, &mut counter)
                     })
                 });
             if let Err(error) = counted {

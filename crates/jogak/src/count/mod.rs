@@ -43,16 +43,16 @@ pub trait Words: Sync {
     /// Room for a document that is rewritten, to be used again.
     type Scratch: Default;
 
-    /// Calls `word` with every word of `document`, in order. What is in `scratch` before
-    /// and after has no meaning.
+    /// Counts every word of `document`, in order. What is in `scratch` before and after has no
+    /// meaning.
     ///
     /// # Errors
     /// What the front half says of a document that it cannot cut.
-    fn for_each(
+    fn count(
         &self,
         document: &str,
         scratch: &mut Self::Scratch,
-        word: &mut impl FnMut(&str),
+        counter: &mut Counter,
     ) -> Result<()>;
 }
 
@@ -60,8 +60,8 @@ impl Words for Pretokenizer {
     type Scratch = ();
 
     #[inline]
-    fn for_each(&self, document: &str, (): &mut (), word: &mut impl FnMut(&str)) -> Result<()> {
-        Pretokenizer::for_each(self, document, |start, end| word(&document[start..end]))
+    fn count(&self, document: &str, (): &mut (), counter: &mut Counter) -> Result<()> {
+        self.for_each_cut(document, |cut| counter.add_cut(document.as_bytes(), cut))
     }
 }
 

@@ -162,6 +162,38 @@ impl Pretokenizer {
             }
         }
     }
+
+    /// The same, as many words at a time as the scheme finds at once.
+    ///
+    /// # Errors
+    /// As [`Pretokenizer::for_each`].
+    #[inline]
+    pub(crate) fn for_each_cut(&self, text: &str, mut words: impl FnMut(Cut<'_>)) -> Result<()> {
+        if let [stage] = self.stages.as_slice()
+            && (FEW..u32::MAX as usize).contains(&text.len())
+        {
+            let (text, words) = (text.as_bytes(), |list: &[u32]| words(Cut::List(list)));
+            match stage {
+                Stage::Gpt2 => return Ok(for_each_list::<gpt2::Gpt2>(text, words)),
+                Stage::Cl100k => return Ok(for_each_list::<cl100k::Cl100k>(text, words)),
+                Stage::O200k => return Ok(for_each_list::<o200k::O200k>(text, words)),
+                Stage::Llama3 => return Ok(for_each_list::<cl100k::Llama3>(text, words)),
+                Stage::Qwen2 => return Ok(for_each_list::<cl100k::Qwen2>(text, words)),
+                Stage::Tekken => return Ok(for_each_list::<o200k::Tekken>(text, words)),
+                _ => {}
+            }
+        }
+        self.for_each(text, |start, end| words(Cut::Word(start, end)))
+    }
+}
+
+/// Words of a text, as they are found.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Cut<'a> {
+    /// One, from here to there.
+    Word(usize, usize),
+    /// Those between each two neighbours.
+    List(&'a [u32]),
 }
 
 impl Pretokenizer {
