@@ -323,4 +323,10 @@ impl Words for Prepare {
             Some(_) => self.for_each(prepared, |start, end| counter.add(&text[start..end])),
         }
     }
+
+    #[inline]
+    fn count_lines(&self, lines: &str, counter: &mut Counter) -> bool {
+        let plain = self.normalizer.is_empty() && matches!(self.front, Front::Nothing);
+        plain && self.pretokenizer.count_lines(lines, counter)
+    }
 }

@@ -169,21 +169,39 @@ impl Pretokenizer {
     /// As [`Pretokenizer::for_each`].
     #[inline]
     pub(crate) fn for_each_cut(&self, text: &str, mut words: impl FnMut(Cut<'_>)) -> Result<()> {
-        if let [stage] = self.stages.as_slice()
-            && (FEW..u32::MAX as usize).contains(&text.len())
-        {
-            let (text, words) = (text.as_bytes(), |list: &[u32]| words(Cut::List(list)));
-            match stage {
-                Stage::Gpt2 => return Ok(for_each_list::<gpt2::Gpt2>(text, words)),
-                Stage::Cl100k => return Ok(for_each_list::<cl100k::Cl100k>(text, words)),
-                Stage::O200k => return Ok(for_each_list::<o200k::O200k>(text, words)),
-                Stage::Llama3 => return Ok(for_each_list::<cl100k::Llama3>(text, words)),
-                Stage::Qwen2 => return Ok(for_each_list::<cl100k::Qwen2>(text, words)),
-                Stage::Tekken => return Ok(for_each_list::<o200k::Tekken>(text, words)),
-                _ => {}
-            }
+        if text.len() >= FEW && self.lists::<false>(text, |list| words(Cut::List(list))) {
+            return Ok(());
         }
         self.for_each(text, |start, end| words(Cut::Word(start, end)))
+    }
+}
+
+impl Pretokenizer {
+    /// Cuts a text whose every line is one by itself. False, and nothing is done, where lines are better
+    /// cut one by one.
+    #[inline]
+    pub(crate) fn for_each_line_cut(&self, lines: &str, mut words: impl FnMut(Cut<'_>)) -> bool {
+        self.lists::<true>(lines, |list| words(Cut::List(list)))
+    }
+
+    /// Calls `words` with lists of borders, if the scheme has a rule in masks.
+    #[inline]
+    fn lists<const LINES: bool>(&self, text: &str, words: impl FnMut(&[u32])) -> bool {
+        let [stage] = self.stages.as_slice() else { return false };
+        if u32::try_from(text.len()).is_err() {
+            return false;
+        }
+        let text = text.as_bytes();
+        match stage {
+            Stage::Gpt2 => for_each_list::<gpt2::Gpt2<LINES>>(text, words),
+            Stage::Cl100k => for_each_list::<cl100k::Cl100k<LINES>>(text, words),
+            Stage::O200k => for_each_list::<o200k::O200k<LINES>>(text, words),
+            Stage::Llama3 => for_each_list::<cl100k::Llama3<LINES>>(text, words),
+            Stage::Qwen2 => for_each_list::<cl100k::Qwen2<LINES>>(text, words),
+            Stage::Tekken => for_each_list::<o200k::Tekken<LINES>>(text, words),
+            _ => return false,
+        }
+        true
     }
 }
 
