@@ -31,9 +31,6 @@ pub(super) const SLOTS_PER_TICK: usize = 1 << 18;
 /// Places that are fetched at once: few enough to stay in a first-level cache.
 pub(super) const PLACES_AT_ONCE: usize = 64;
 
-/// How far one looks for the start of a word.
-const LONGEST_LOOK: u32 = 1 << 12;
-
 /// Words as slots, and the count of each.
 #[derive(Debug)]
 pub(super) struct Arena {
@@ -248,15 +245,6 @@ impl Arena {
             }
         }
         ControlFlow::Continue(())
-    }
-
-    /// Where the word starts that `position` lies in, if that is not far before.
-    pub(super) fn word_start(&self, position: u32) -> Option<u32> {
-        let first = position.saturating_sub(LONGEST_LOOK);
-        (first..position)
-            .rev()
-            .find(|&at| self.slot(at as usize) == BORDER)
-            .map(|border| border + 1)
     }
 
     /// Up to `threads` parts of about the same size, that have all words between them.

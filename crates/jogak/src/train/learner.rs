@@ -6,13 +6,13 @@ use std::time::Instant;
 
 use rustc_hash::FxHashSet;
 
+use super::bands::Bands;
 use super::bpe::{BpeConfig, Merge, Stop};
 use super::corpus::Corpus;
 use super::pairs::{self, Census, NOBODY, Pairs};
 use super::partner::{Partner, Patience};
 use super::pieces::Pieces;
 use super::places::{Batch, Errand, Field, Kept, Near, Rule, Side, Tally, Task, With};
-use super::queue::Queue;
 use super::ties::{Tied, Ties};
 use super::view::View;
 
@@ -32,7 +32,7 @@ pub(super) struct Learner<'a> {
     field: Arc<Field>,
     pub(super) pieces: Pieces,
     pairs: Pairs,
-    queue: Queue<Entry>,
+    queue: Bands,
     /// Pairs below this count are not kept.
     threshold: u64,
     pub(super) occurrences: Vec<u64>,
@@ -81,7 +81,7 @@ impl<'a> Learner<'a> {
             field: Arc::new(field),
             pieces,
             pairs: Pairs::default(),
-            queue: Queue::new(),
+            queue: Bands::new(),
             threshold: config.min_pair_count,
             occurrences,
             passed_over: Vec::new(),
@@ -109,7 +109,7 @@ impl<'a> Learner<'a> {
         // The old ones go first: both at once would be twice the memory.
         self.sides.clear();
         self.pairs = Pairs::default();
-        self.queue.clear();
+        self.queue = Bands::new();
         let parts = self.field.arena.parts(self.partners.len() + 1);
         let widths = self.field.widths.read().unwrap_or_else(PoisonError::into_inner);
         let wanted = |ids| !self.passed.contains(&ids) && self.pieces.allowed(self.config, ids);
@@ -125,19 +125,10 @@ impl<'a> Learner<'a> {
         ControlFlow::Continue(())
     }
 
-    fn entry(&self, number: u32) -> Entry {
-        let pair = self.pairs.get(number);
-        let first = match self.config.ties {
-            Ties::FirstSeen => self.first_place(number),
-            _ => 0,
-        };
-        Entry { count: pair.count, ids: pair.ids, number, first }
-    }
-
-    /// The first place of a pair; [`Learner::skip_stale`] looks whether it is stale.
-    fn first_place(&self, number: u32) -> u32 {
-        let side = self.sides.iter().flatten().next();
-        side.and_then(|side| side.places(number).first()).copied().unwrap_or(u32::MAX)
+    fn enqueue(&mut self, number: u32) {
+        let entry = entry(self.config.ties, &self.pairs, &self.sides, number);
+        let (ties, pieces) = (self.config.ties, &self.pieces);
+        self.queue.push(entry, |a, b| before(ties, pieces, a, b));
     }
 
     fn skip_stale(&mut self, number: u32) {
@@ -145,12 +136,6 @@ impl<'a> Learner<'a> {
         for side in self.sides.iter_mut().flatten() {
             side.skip_stale(&self.field, number, ids);
         }
-    }
-
-    fn enqueue(&mut self, number: u32) {
-        let entry = self.entry(number);
-        let (ties, pieces) = (self.config.ties, &self.pieces);
-        self.queue.push(entry, |a, b| before(ties, pieces, a, b));
     }
 
     /// Chooses the pairs to merge next, up to `most`; false if no pair reaches `min_pair_count`. Breaks if
@@ -190,26 +175,26 @@ impl<'a> Learner<'a> {
             if !first && self.bars.bar(top.ids) {
                 break;
             }
-            let may = self.pieces.may_merge(self.config, top.ids);
-            if !first && !may {
+            let text = self.pieces.may_merge(self.config, top.ids);
+            if !first && text.is_none() {
                 break;
             }
             let (ties, pieces) = (self.config.ties, &self.pieces);
             self.queue.pop(|a, b| before(ties, pieces, a, b));
-            if !may {
+            let Some(text) = text else {
                 self.passed_over.push(top.ids);
                 self.passed.insert(top.ids);
                 self.bars.pass(top.ids);
                 self.pairs.remove(top.number);
                 continue;
-            }
+            };
             let (left, right) = top.ids;
             self.pairs.take(top.number);
             self.bars.add(top.ids);
             places += self.places(top.number);
             let id = self.pieces.texts.len() as u32;
             let merge = Merge { left, right, id, count: top.count, replaced: 0, live_change: 0 };
-            self.add_piece(&merge);
+            self.add_piece(&merge, text);
             self.chosen.push((top.number, merge));
         }
         !self.chosen.is_empty()
@@ -219,22 +204,25 @@ impl<'a> Learner<'a> {
     fn fresh_top(&mut self) -> Option<Entry> {
         let ties = self.config.ties;
         loop {
-            let top = self.queue.peek()?;
-            if self.pairs.get(top.number).ids != top.ids {
-                // The pair fell below the threshold, and another one took over its number.
-                let pieces = &self.pieces;
-                self.queue.pop(|a, b| before(ties, pieces, a, b));
+            let (pairs, sides, pieces) = (&self.pairs, &self.sides, &self.pieces);
+            let before = |a: &Entry, b: &Entry| before(ties, pieces, a, b);
+            // A pair may have gone, and another one have taken over its number.
+            let lives = |old: &Entry| pairs.get(old.number).ids == old.ids;
+            let now = |old: &Entry| lives(old).then(|| entry(ties, pairs, sides, old.number));
+            let top = self.queue.peek(now, before)?;
+            if !lives(&top) {
+                self.queue.pop(before);
                 continue;
             }
             if ties == Ties::FirstSeen {
                 self.skip_stale(top.number);
             }
-            let now = self.entry(top.number);
+            let now = entry(ties, &self.pairs, &self.sides, top.number);
             if (now.count, now.first) == (top.count, top.first) {
                 return Some(top);
             }
             let pieces = &self.pieces;
-            self.queue.replace_first(now, |a, b| before(ties, pieces, a, b));
+            self.queue.replace_first(now, |a, b| self::before(ties, pieces, a, b));
         }
     }
 
@@ -314,8 +302,8 @@ impl<'a> Learner<'a> {
         }
     }
 
-    fn add_piece(&mut self, merge: &Merge) {
-        self.pieces.join((merge.left, merge.right));
+    fn add_piece(&mut self, merge: &Merge, text: Vec<u8>) {
+        self.pieces.join((merge.left, merge.right), text);
         self.occurrences.push(0);
         let mut widths = self.field.widths.write().unwrap_or_else(PoisonError::into_inner);
         let width = widths[merge.left as usize] + widths[merge.right as usize];
@@ -414,7 +402,7 @@ impl<'a> Learner<'a> {
         self.field.for_each_pair(|_, left, right, _| {
             any = any
                 || !self.passed.contains(&(left, right))
-                    && self.pieces.may_merge(self.config, (left, right));
+                    && self.pieces.may_merge(self.config, (left, right)).is_some();
         });
         if any { Stop::MinPairCount } else { Stop::NoPair }
     }
@@ -468,6 +456,20 @@ impl Bars {
     }
 }
 
+/// A pair as it is now.
+fn entry(ties: Ties, pairs: &Pairs, sides: &[Option<Box<Side>>], number: u32) -> Entry {
+    let pair = pairs.get(number);
+    let first = match ties {
+        // Stale or not: that is seen when the pair comes to the top.
+        Ties::FirstSeen => {
+            let places = sides.iter().flatten().flat_map(|side| side.places(number));
+            places.copied().next().unwrap_or(u32::MAX)
+        }
+        _ => 0,
+    };
+    Entry { count: pair.count, ids: pair.ids, number, first }
+}
+
 #[inline(always)]
 fn before(ties: Ties, pieces: &Pieces, a: &Entry, b: &Entry) -> bool {
     if a.count != b.count {
@@ -485,7 +487,7 @@ pub(super) fn tied<'a>(pieces: &'a Pieces, entry: &Entry) -> Tied<'a> {
     let (left, right) = entry.ids;
     Tied {
         ids: entry.ids,
-        texts: (&pieces.compared[left as usize], &pieces.compared[right as usize]),
+        texts: (pieces.compared(left), pieces.compared(right)),
         stripped: pieces.stripped(right),
         bytes: pieces.bytes,
         first: entry.first,

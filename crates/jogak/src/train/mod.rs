@@ -5,6 +5,7 @@
 
 pub mod alphabet;
 mod arena;
+mod bands;
 pub mod bpe;
 mod corpus;
 mod gather;
