@@ -129,7 +129,7 @@ RUST_ARROWS: dict[str, set[str]] = {
     "inputs": {"error", "spans"},
     "ways": {"error", "model", "pipeline", "symbols", "trace"},
     # Pieces of a Unigram model stay within one script.
-    "train": {"count", "error", "observe", "pretokenize", "symbols"},
+    "train": {"count", "error", "observe", "pretokenize", "scan", "symbols"},
 }
 
 

@@ -15,6 +15,7 @@ use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::error::{Error, Result};
+use crate::scan::prefetch;
 use crate::symbols::UNKNOWN;
 
 /// Between words.
@@ -30,6 +31,9 @@ pub(super) const SLOTS_PER_TICK: usize = 1 << 18;
 
 /// Places that are fetched at once: few enough to stay in a first-level cache.
 pub(super) const PLACES_AT_ONCE: usize = 64;
+
+/// So many places ahead, slots are asked for.
+pub(super) const AHEAD: usize = 24;
 
 /// Words as slots, and the count of each.
 #[derive(Debug)]
@@ -182,6 +186,12 @@ impl Arena {
     pub(super) fn fetch(&self, places: &[u32]) {
         let near = places.iter().fold(0, |near, &place| near ^ self.slot(place as usize));
         std::hint::black_box(near);
+    }
+
+    /// Says that the slots at a place will be read soon.
+    #[inline(always)]
+    pub(super) fn ask(&self, place: u32) {
+        prefetch(&self.slots, place as usize);
     }
 
     /// Writes `symbol` over `position..position + left_width + right_width`.

@@ -99,7 +99,7 @@ pub(super) fn count(
     let mut sums: FxHashMap<(u32, u32), u64> = FxHashMap::default();
     for table in &tables {
         sums.reserve(table.len().saturating_sub(sums.len()));
-        for (&ids, &(count, _)) in table {
+        for (&ids, &(count, _)) in table.iter() {
             *sums.entry(ids).or_default() += count;
         }
     }

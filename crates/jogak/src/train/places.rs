@@ -6,7 +6,7 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
-use super::arena::{Arena, PLACES_AT_ONCE};
+use super::arena::{AHEAD, Arena};
 use super::partner::Job;
 use super::store::{List, Store};
 
@@ -207,33 +207,35 @@ impl Side {
         let (mut weight, mut weight_end) = (0, 0);
         let mut done = Done::default();
         let list = self.lists.get(rule.number as usize).copied().unwrap_or_default();
-        for places in self.store.get(list).chunks(PLACES_AT_ONCE) {
-            arena.fetch(places);
-            for &place in places {
-                if !arena.holds(place, rule.left, left_width, rule.right) {
-                    continue;
-                }
-                if place >= weight_end {
-                    (weight, weight_end) = arena.weight(place);
-                }
-                arena.write(place, left_width, right_width, rule.id);
-                self.places.push(place);
-                done.merged += weight;
-                let before = arena.slot(place as usize - 1);
-                if before == rule.id {
-                    // The place before was merged a moment ago; its right neighbour is noted as
-                    // rule.left, which it no longer is.
-                    done.itself.0 += weight;
-                    done.itself.1 += 1;
-                } else if Arena::is_symbol(before) {
-                    self.left.add(before, weight, 1);
-                }
-                let behind = arena.slot((place + width) as usize);
-                if Arena::is_symbol(behind) {
-                    self.right.add(behind, weight, 1);
-                }
-                self.beside.push((before, behind));
+        let list = self.store.get(list);
+        list.iter().take(AHEAD).for_each(|&place| arena.ask(place));
+        for (index, &place) in list.iter().enumerate() {
+            if let Some(&place) = list.get(index + AHEAD) {
+                arena.ask(place);
             }
+            if !arena.holds(place, rule.left, left_width, rule.right) {
+                continue;
+            }
+            if place >= weight_end {
+                (weight, weight_end) = arena.weight(place);
+            }
+            arena.write(place, left_width, right_width, rule.id);
+            self.places.push(place);
+            done.merged += weight;
+            let before = arena.slot(place as usize - 1);
+            if before == rule.id {
+                // The place before was merged a moment ago; its right neighbour is noted as
+                // rule.left, which it no longer is.
+                done.itself.0 += weight;
+                done.itself.1 += 1;
+            } else if Arena::is_symbol(before) {
+                self.left.add(before, weight, 1);
+            }
+            let behind = arena.slot((place + width) as usize);
+            if Arena::is_symbol(behind) {
+                self.right.add(behind, weight, 1);
+            }
+            self.beside.push((before, behind));
         }
         self.left.drain_to(&mut self.found);
         done.left_end = self.found.len();
