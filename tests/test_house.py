@@ -101,7 +101,7 @@ RUST_ARROWS: dict[str, set[str]] = {
     "normalize": {"error", "pretokenize"},
     "scan": set(),
     "pretokenize": {"error", "scan"},
-    "count": {"error", "pretokenize"},
+    "count": {"error", "pretokenize", "scan"},
     # Tokens are looked for in normalized text too.
     "added": {"error", "normalize"},
     # `count` says what it wants of a front half (the trait `Words`), and `prepare` is one.

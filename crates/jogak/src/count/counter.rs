@@ -8,9 +8,8 @@
 //! - Half of a text is a few hundred words. A short word is first looked for in a small table where each
 //!   word has one place, the *front*. If it is there, it is counted; if not, it takes the place of
 //!   the word that is, which goes on to the batch with its count.
-//! - Words wait in a small *batch*. When it is full, a first pass reads all their slots and a second one
-//!   all their records, each a loop so short that a processor has many of these reads under way at
-//!   once; the third pass then counts, and finds everything near.
+//! - Words wait in a small *batch*, and the slot of each is asked for when it comes. When the batch is full,
+//!   they are counted one by one, and the records of those some ahead are asked for.
 
 use super::hash::{SHORT, Short, hash};
 use super::table::Table;
@@ -26,6 +25,9 @@ const WORD_BITS: u32 = 36;
 /// Words that wait, and bytes of words: both stay in a first-level cache.
 const BATCH_WORDS: usize = 128;
 const BATCH_BYTES: usize = 4096;
+
+/// So many words ahead, records are asked for.
+const AHEAD: usize = 16;
 
 /// The front goes by other bits of a hash than parts and tags do.
 const FRONT_SHIFT: u32 = 20;
@@ -209,6 +211,7 @@ impl Counter {
 
     #[inline(always)]
     fn wait(&mut self, waiting: Waiting) {
+        self.tables[partition(waiting.hash)].ask(waiting.hash);
         self.batch.push(waiting);
         if self.batch.len() == BATCH_WORDS {
             self.flush();
@@ -228,17 +231,13 @@ impl Counter {
     /// Counts the words that wait.
     #[inline(never)]
     fn flush(&mut self) {
-        let mut slots = [0; BATCH_WORDS];
-        for (slot, waiting) in slots.iter_mut().zip(&self.batch) {
-            *slot = self.tables[partition(waiting.hash)].slot(waiting.hash);
+        for waiting in self.batch.iter().take(AHEAD) {
+            self.tables[partition(waiting.hash)].ask_record(waiting.hash);
         }
-        let mut near = 0;
-        for (slot, waiting) in slots.iter().zip(&self.batch) {
-            near ^= self.tables[partition(waiting.hash)].first_byte(*slot);
-        }
-        // What was read has no use but to have been read.
-        std::hint::black_box(near);
-        for &Waiting { hash, word, count, position } in &self.batch {
+        for (index, &Waiting { hash, word, count, position }) in self.batch.iter().enumerate() {
+            if let Some(waiting) = self.batch.get(index + AHEAD) {
+                self.tables[partition(waiting.hash)].ask_record(waiting.hash);
+            }
             let table = &mut self.tables[partition(hash)];
             let added = match word {
                 Word::Short(word) => table.add_short(word, hash, count, position),
