@@ -97,11 +97,9 @@ pub(super) fn count(
         ControlFlow::Continue(table)
     })?;
     let mut sums: FxHashMap<(u32, u32), u64> = FxHashMap::default();
-    for table in &tables {
-        sums.reserve(table.len().saturating_sub(sums.len()));
-        for (&ids, &(count, _)) in table.iter() {
-            *sums.entry(ids).or_default() += count;
-        }
+    sums.reserve(tables.iter().map(FxHashMap::len).max().unwrap_or(0));
+    for (&ids, &(count, _)) in tables.iter().flatten() {
+        *sums.entry(ids).or_default() += count;
     }
     let reach = sums.into_iter().filter(|&(ids, count)| count >= threshold && wanted(ids));
     let mut kept: Vec<_> = reach.collect();
