@@ -101,7 +101,7 @@ RUST_ARROWS: dict[str, set[str]] = {
     "normalize": {"error", "pretokenize"},
     "scan": set(),
     "pretokenize": {"error", "scan"},
-    "count": {"error", "pretokenize"},
+    "count": {"error", "pretokenize", "scan"},
     # Tokens are looked for in normalized text too.
     "added": {"error", "normalize"},
     # `count` says what it wants of a front half (the trait `Words`), and `prepare` is one.
@@ -129,7 +129,7 @@ RUST_ARROWS: dict[str, set[str]] = {
     "inputs": {"error", "spans"},
     "ways": {"error", "model", "pipeline", "symbols", "trace"},
     # Pieces of a Unigram model stay within one script.
-    "train": {"count", "error", "observe", "pretokenize", "symbols"},
+    "train": {"count", "error", "observe", "pretokenize", "scan", "symbols"},
 }
 
 

@@ -4,7 +4,7 @@
 //! can look for signals and draw progress. All other threads are gone when a call returns.
 
 use crate::block::{Files, Supply};
-use crate::document;
+use crate::document::{self, Sink};
 use crate::error::{Error, Result};
 use crate::feed::{Batch, Feed};
 use crate::report::Report;
@@ -301,9 +301,9 @@ fn start<'scope, W: Words>(
                 .start_block(block.number)
                 .map_err(|error| Error::Core { place: None, error })
                 .and_then(|()| {
-                    document::each(&block, options.errors, &mut report, &mut |text| {
-                        words.for_each(text, &mut scratch, &mut |word| counter.add(word.as_bytes()))
-                    })
+                    let sink =
+                        &mut Counting { words, scratch: &mut scratch, counter: &mut counter };
+                    document::each(&block, options.errors, &mut report, sink)
                 });
             if let Err(error) = counted {
                 crew.fail(block.number, error);
@@ -313,4 +313,22 @@ fn start<'scope, W: Words>(
         }
         (counter, report)
     })
+}
+
+/// Where documents go to be counted.
+struct Counting<'a, W: Words> {
+    words: &'a W,
+    scratch: &'a mut W::Scratch,
+    counter: &'a mut Counter,
+}
+
+impl<W: Words> Sink for Counting<'_, W> {
+    #[inline]
+    fn document(&mut self, text: &str) -> jogak::Result<()> {
+        self.words.count(text, self.scratch, self.counter)
+    }
+
+    fn lines(&mut self, lines: &str) -> bool {
+        self.words.count_lines(lines, self.counter)
+    }
 }

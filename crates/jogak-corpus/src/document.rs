@@ -11,15 +11,33 @@ use crate::source::{Errors, Split};
 use crate::table::{Columns, csv_reader, line_text, tsv_fields};
 use memchr::{memchr_iter, memmem};
 
-/// Calls `document` with every document of `block`, in order.
+/// Where documents go.
+pub(crate) trait Sink {
+    fn document(&mut self, text: &str) -> jogak::Result<()>;
+
+    /// Takes all lines of a text, each with its `\n`, as documents; false if they are better given one by
+    /// one.
+    fn lines(&mut self, lines: &str) -> bool {
+        let _ = lines;
+        false
+    }
+}
+
+impl<F: FnMut(&str) -> jogak::Result<()>> Sink for F {
+    fn document(&mut self, text: &str) -> jogak::Result<()> {
+        self(text)
+    }
+}
+
+/// Gives every document of `block` to `sink`, in order.
 pub(crate) fn each(
     block: &Block,
     errors: Errors,
     report: &mut Report,
-    document: &mut impl FnMut(&str) -> jogak::Result<()>,
+    sink: &mut impl Sink,
 ) -> Result<()> {
     report.bytes += block.bytes.len() as u64;
-    let mut reader = Reader { block, errors, report, document };
+    let mut reader = Reader { block, errors, report, sink };
     match &*block.shape {
         Shape::Text(split) => reader.text(split),
         Shape::Jsonl { field } => reader.jsonl(field),
@@ -29,18 +47,26 @@ pub(crate) fn each(
     }
 }
 
-struct Reader<'a, F> {
+struct Reader<'a, S> {
     block: &'a Block,
     errors: Errors,
     report: &'a mut Report,
-    document: &'a mut F,
+    sink: &'a mut S,
 }
 
-impl<F: FnMut(&str) -> jogak::Result<()>> Reader<'_, F> {
+impl<S: Sink> Reader<'_, S> {
     fn text(&mut self, split: &Split) -> Result<()> {
         let block = self.block;
         // One check for all documents; only a block that fails it is checked document by document.
         let valid = std::str::from_utf8(&block.bytes).ok();
+        if let (Split::Line { keep_newline: true }, Some(text)) = (split, valid)
+            && self.sink.lines(&text[block.start..])
+        {
+            let lines = memchr_iter(b'\n', &block.bytes[block.start..]).count() as u64;
+            let unended = !block.bytes.ends_with(b"\n") && block.start < block.bytes.len();
+            self.report.documents += lines + u64::from(unended);
+            return Ok(());
+        }
         let mut take = |start: usize, end: usize| match valid {
             Some(text) => self.give(&text[start..end], start),
             None => self.decode(&block.bytes[start..end], start),
@@ -214,7 +240,8 @@ impl<F: FnMut(&str) -> jogak::Result<()>> Reader<'_, F> {
     fn give(&mut self, text: &str, at: usize) -> Result<()> {
         self.report.documents += 1;
         self.report.empty_documents += u64::from(text.is_empty());
-        (self.document)(text)
+        self.sink
+            .document(text)
             .map_err(|error| Error::Core { place: Some(Box::new(self.block.place(at))), error })
     }
 }

@@ -113,7 +113,7 @@ impl Documents {
             self.ended = true;
             return Ok(());
         };
-        document::each(&block, self.errors, &mut self.report, &mut |text| {
+        document::each(&block, self.errors, &mut self.report, &mut |text: &str| {
             texts.text.push_str(text);
             texts.ends.push(texts.text.len());
             Ok(())

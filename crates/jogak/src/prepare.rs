@@ -6,7 +6,7 @@ mod quiet;
 mod raw;
 mod steps;
 
-use crate::count::Words;
+use crate::count::{Counter, Words};
 use crate::error::Result;
 use crate::normalize::{Aligned, Buffers, Normalizer, Origins, Place, Rule, metaspace};
 use crate::pretokenize::{Dummy, Metaspace, Pretokenizer, Scheme};
@@ -329,13 +329,18 @@ impl Words for Prepare {
     type Scratch = Scratch;
 
     #[inline]
-    fn for_each(
-        &self,
-        document: &str,
-        scratch: &mut Scratch,
-        word: &mut impl FnMut(&str),
-    ) -> Result<()> {
+    fn count(&self, document: &str, scratch: &mut Scratch, counter: &mut Counter) -> Result<()> {
         let prepared = self.text(document, Place::WHOLE, scratch)?;
-        self.for_each(prepared, |start, end| word(&prepared.text[start..end]))
+        let text = prepared.text.as_bytes();
+        match prepared.parts {
+            None => self.pretokenizer.for_each_cut(prepared.text, |cut| counter.add_cut(text, cut)),
+            Some(_) => self.for_each(prepared, |start, end| counter.add(&text[start..end])),
+        }
+    }
+
+    #[inline]
+    fn count_lines(&self, lines: &str, counter: &mut Counter) -> bool {
+        let plain = self.normalizer.is_empty() && matches!(self.front, Front::Nothing);
+        plain && self.pretokenizer.count_lines(lines, counter)
     }
 }

@@ -8,14 +8,14 @@
 //! - Half of a text is a few hundred words. A short word is first looked for in a small table where each
 //!   word has one place, the *front*. If it is there, it is counted; if not, it takes the place of
 //!   the word that is, which goes on to the batch with its count.
-//! - Words wait in a small *batch*. When it is full, a first pass reads all their slots and a second one
-//!   all their records, each a loop so short that a processor has many of these reads under way at
-//!   once; the third pass then counts, and finds everything near.
+//! - Words wait in a small *batch*, and the slot of each is asked for when it comes. When the batch is full,
+//!   they are counted one by one, and the records of those some ahead are asked for.
 
 use super::hash::{SHORT, Short, hash};
 use super::table::Table;
 use super::{PARTITIONS, partition, total_overflow};
 use crate::error::{Error, Result};
+use crate::pretokenize::Cut;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -26,18 +26,51 @@ const WORD_BITS: u32 = 36;
 const BATCH_WORDS: usize = 128;
 const BATCH_BYTES: usize = 4096;
 
+/// So many words ahead, records are asked for.
+const AHEAD: usize = 16;
+
 /// The front goes by other bits of a hash than parts and tags do.
 const FRONT_SHIFT: u32 = 20;
 
-/// Places of the front; 160 kilobytes.
+/// Places of the front; 128 kilobytes.
 const FRONT: usize = 1 << 12;
 
-/// A short word that was met `count` times, first at `position`.
+/// A short word that was met some times.
 #[derive(Debug, Clone, Copy)]
 struct Met {
-    word: Short,
-    count: u64,
+    first: u64,
+    last: u64,
+    /// The length of the word in the low eight bits, how often it was met in the others.
+    times: u64,
+    /// Where it was met first.
     position: u64,
+}
+
+/// Once, in [`Met::times`].
+const ONCE: u64 = 1 << 8;
+
+impl Met {
+    /// No word has this length.
+    const NOTHING: Self = Self { first: 0, last: 0, times: ONCE - 1, position: 0 };
+
+    #[inline(always)]
+    fn once(Short { first, last, length }: Short, position: u64) -> Self {
+        Self { first, last, times: ONCE | u64::from(length), position }
+    }
+
+    #[inline(always)]
+    fn is(&self, word: Short) -> bool {
+        let length = (self.times ^ u64::from(word.length)) & (ONCE - 1);
+        (self.first ^ word.first) | (self.last ^ word.last) | length == 0
+    }
+
+    fn waiting(self) -> Option<Waiting> {
+        let Self { first, last, times, position } = self;
+        let word = Short { first, last, length: (times % ONCE) as u32 };
+        let count = times / ONCE;
+        let waiting = || Waiting { hash: word.hash(), word: Word::Short(word), count, position };
+        (count > 0).then(waiting)
+    }
 }
 
 /// Words that wait to be counted.
@@ -105,31 +138,61 @@ impl Counter {
     /// [`Counts::from_counters`]: super::Counts::from_counters
     #[inline]
     pub fn add(&mut self, word: &[u8]) {
-        let position = self.position;
-        self.position += 1;
         if word.len() > SHORT {
-            return self.add_long(word, position);
+            return self.add_long(word);
         }
-        let word = Short::new(word);
-        let hash = word.hash();
-        let place = (hash >> FRONT_SHIFT) as usize % FRONT;
-        let Some(met) = self.front.get_mut(place) else {
-            self.front = vec![Met { word: Short::NONE, count: 0, position: 0 }; FRONT];
-            return self.wait(Waiting { hash, word: Word::Short(word), count: 1, position });
-        };
-        if met.word == word {
-            met.count += 1;
-            return;
-        }
-        let Met { word, count, position } =
-            std::mem::replace(met, Met { word, count: 1, position });
-        if count > 0 {
-            self.wait(Waiting { hash: word.hash(), word: Word::Short(word), count, position });
+        self.add_short(Short::new(word));
+    }
+
+    /// Counts words of `text`.
+    #[inline(always)]
+    pub(crate) fn add_cut(&mut self, text: &[u8], cut: Cut<'_>) {
+        match cut {
+            Cut::Word(start, end) => self.add(&text[start..end]),
+            Cut::List(borders) => self.add_all(text, borders),
         }
     }
 
+    /// Counts the words of `text` between each two neighbours of `borders`.
+    #[inline(always)]
+    fn add_all(&mut self, text: &[u8], borders: &[u32]) {
+        for (start, end) in borders.iter().zip(borders.iter().skip(1)) {
+            let (start, end) = (*start as usize, *end as usize);
+            let length = end - start;
+            match text.get(start..).and_then(|text| text.first_chunk::<SHORT>()) {
+                Some(bytes) if length <= SHORT => self.add_short(Short::in_front(bytes, length)),
+                _ => self.add(&text[start..end]),
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn add_short(&mut self, word: Short) {
+        let position = self.position;
+        self.position += 1;
+        let place = (word.hash() >> FRONT_SHIFT) as usize % FRONT;
+        let Some(met) = self.front.get_mut(place) else { return self.add_first(word, position) };
+        if met.is(word) {
+            met.times += ONCE;
+            return;
+        }
+        let before = std::mem::replace(met, Met::once(word, position));
+        if let Some(waiting) = before.waiting() {
+            self.wait(waiting);
+        }
+    }
+
+    /// Only now is there a front.
+    #[cold]
+    fn add_first(&mut self, word: Short, position: u64) {
+        self.front = vec![Met::NOTHING; FRONT];
+        self.wait(Waiting { hash: word.hash(), word: Word::Short(word), count: 1, position });
+    }
+
     #[inline(never)]
-    fn add_long(&mut self, word: &[u8], position: u64) {
+    fn add_long(&mut self, word: &[u8]) {
+        let position = self.position;
+        self.position += 1;
         let hash = hash(word);
         if word.len() > BATCH_BYTES {
             if let Err(error) = self.tables[partition(hash)].add(word, hash, 1, position) {
@@ -148,6 +211,7 @@ impl Counter {
 
     #[inline(always)]
     fn wait(&mut self, waiting: Waiting) {
+        self.tables[partition(waiting.hash)].ask(waiting.hash);
         self.batch.push(waiting);
         if self.batch.len() == BATCH_WORDS {
             self.flush();
@@ -156,9 +220,9 @@ impl Counter {
 
     /// Counts all words that were added.
     fn finish(&mut self) {
-        for Met { word, count, position } in std::mem::take(&mut self.front) {
-            if count > 0 {
-                self.wait(Waiting { hash: word.hash(), word: Word::Short(word), count, position });
+        for met in std::mem::take(&mut self.front) {
+            if let Some(waiting) = met.waiting() {
+                self.wait(waiting);
             }
         }
         self.flush();
@@ -167,17 +231,13 @@ impl Counter {
     /// Counts the words that wait.
     #[inline(never)]
     fn flush(&mut self) {
-        let mut slots = [0; BATCH_WORDS];
-        for (slot, waiting) in slots.iter_mut().zip(&self.batch) {
-            *slot = self.tables[partition(waiting.hash)].slot(waiting.hash);
+        for waiting in self.batch.iter().take(AHEAD) {
+            self.tables[partition(waiting.hash)].ask_record(waiting.hash);
         }
-        let mut near = 0;
-        for (slot, waiting) in slots.iter().zip(&self.batch) {
-            near ^= self.tables[partition(waiting.hash)].first_byte(*slot);
-        }
-        // What was read has no use but to have been read.
-        std::hint::black_box(near);
-        for &Waiting { hash, word, count, position } in &self.batch {
+        for (index, &Waiting { hash, word, count, position }) in self.batch.iter().enumerate() {
+            if let Some(waiting) = self.batch.get(index + AHEAD) {
+                self.tables[partition(waiting.hash)].ask_record(waiting.hash);
+            }
             let table = &mut self.tables[partition(hash)];
             let added = match word {
                 Word::Short(word) => table.add_short(word, hash, count, position),

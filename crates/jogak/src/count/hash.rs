@@ -39,50 +39,63 @@ pub(super) fn four(bytes: &[u8], at: usize) -> u64 {
 pub(super) fn short(bytes: &[u8]) -> u64 {
     let n = bytes.len();
     if n >= 4 {
-        four(bytes, 0) | four(bytes, n - 4) << 32
+        four(bytes, 0) | four(bytes, n - 4) << (8 * (n - 4))
     } else if n > 0 {
-        u64::from(bytes[0]) | u64::from(bytes[n / 2]) << 8 | u64::from(bytes[n - 1]) << 16
+        let (middle, last) = (u64::from(bytes[n / 2]), u64::from(bytes[n - 1]));
+        u64::from(bytes[0]) | middle << (8 * (n / 2)) | last << (8 * (n - 1))
     } else {
         0
     }
 }
 
-/// A word of up to 16 bytes as two numbers and its length: loads that overlap where it is shorter, so
-/// that two words are the same if all three are.
+/// A word of up to 16 bytes as two numbers, with zeros behind it, and its length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Short {
-    first: u64,
-    last: u64,
-    length: u32,
+    pub(super) first: u64,
+    pub(super) last: u64,
+    pub(super) length: u32,
 }
 
 /// The longest word that is a [`Short`].
 pub(super) const SHORT: usize = 16;
 
-impl Short {
-    /// No word.
-    pub(super) const NONE: Self = Self { first: 0, last: 0, length: u32::MAX };
+/// Length -> which bits of two numbers are those of so many bytes.
+static WITHIN: [(u64, u64); SHORT + 1] = {
+    let mut masks = [(0, 0); SHORT + 1];
+    let mut n = 1;
+    while n <= SHORT {
+        let bits = u128::MAX >> (128 - 8 * n);
+        masks[n] = (bits as u64, (bits >> 64) as u64);
+        n += 1;
+    }
+    masks
+};
 
+impl Short {
     /// Of a word of at most [`SHORT`] bytes.
     #[inline(always)]
     pub(super) fn new(word: &[u8]) -> Self {
         let n = word.len();
-        let (first, last) =
-            if n >= 8 { (eight(word, 0), eight(word, n - 8)) } else { (short(word), 0) };
+        let (first, last) = match n {
+            0..8 => (short(word), 0),
+            8 => (eight(word, 0), 0),
+            _ => (eight(word, 0), eight(word, n - 8) >> (8 * (SHORT - n))),
+        };
         Self { first, last, length: n as u32 }
+    }
+
+    /// The same of a word of `length` bytes in front of others: no branch, whatever the length.
+    #[inline(always)]
+    pub(super) fn in_front(bytes: &[u8; SHORT], length: usize) -> Self {
+        let (first, last) = WITHIN[length];
+        Self { first: eight(bytes, 0) & first, last: eight(bytes, 8) & last, length: length as u32 }
     }
 
     /// What [`hash`] says of its bytes.
     #[inline(always)]
     pub(super) fn hash(self) -> u64 {
-        let mut state = KEYS[0] ^ u64::from(self.length);
-        if self.length > 8 {
-            state = fold(state ^ self.first, KEYS[1]);
-            state = fold(state ^ self.last, KEYS[1]);
-        } else {
-            state = fold(state ^ self.first, KEYS[1]);
-        }
-        fold(state, KEYS[2])
+        let state = fold(self.first ^ KEYS[0], self.last ^ KEYS[1]);
+        fold(state ^ u64::from(self.length), KEYS[2])
     }
 
     /// Whether it has these bytes.
@@ -94,26 +107,9 @@ impl Short {
     /// Its bytes, and how many of them count.
     pub(super) fn bytes(self) -> ([u8; SHORT], usize) {
         let mut bytes = [0; SHORT];
-        let n = self.length as usize;
-        let first = self.first.to_le_bytes();
-        match n {
-            0 => {}
-            1..4 => {
-                // The middle one may be the first or the last one again.
-                bytes[n - 1] = first[2];
-                bytes[n / 2] = first[1];
-                bytes[0] = first[0];
-            }
-            4..8 => {
-                bytes[..4].copy_from_slice(&first[..4]);
-                bytes[n - 4..n].copy_from_slice(&first[4..]);
-            }
-            _ => {
-                bytes[..8].copy_from_slice(&first);
-                bytes[n - 8..n].copy_from_slice(&self.last.to_le_bytes());
-            }
-        }
-        (bytes, n)
+        bytes[..8].copy_from_slice(&self.first.to_le_bytes());
+        bytes[8..].copy_from_slice(&self.last.to_le_bytes());
+        (bytes, self.length as usize)
     }
 }
 
@@ -121,17 +117,16 @@ impl Short {
 #[inline(always)]
 pub(super) fn hash(bytes: &[u8]) -> u64 {
     let n = bytes.len();
-    let mut state = KEYS[0] ^ n as u64;
-    if n >= 8 {
-        let mut at = 0;
-        while at + 8 < n {
-            state = fold(state ^ eight(bytes, at), KEYS[1]);
-            at += 8;
-        }
-        state = fold(state ^ eight(bytes, n - 8), KEYS[1]);
-    } else {
-        state = fold(state ^ short(bytes), KEYS[1]);
+    if n <= SHORT {
+        return Short::new(bytes).hash();
     }
+    let mut state = KEYS[0] ^ n as u64;
+    let mut at = 0;
+    while at + 8 < n {
+        state = fold(state ^ eight(bytes, at), KEYS[1]);
+        at += 8;
+    }
+    state = fold(state ^ eight(bytes, n - 8), KEYS[1]);
     fold(state, KEYS[2])
 }
 
@@ -190,6 +185,9 @@ mod tests {
             let (bytes, length) = short.bytes();
             assert_eq!(bytes[..length], word);
             assert_eq!(short.hash(), hash(&word), "length {n}");
+            let mut more = [7; SHORT];
+            more[..n].copy_from_slice(&word);
+            assert_eq!(Short::in_front(&more, n), short);
             assert!(short.is(&word));
             for at in 0..n {
                 let mut other = word.clone();

@@ -43,25 +43,37 @@ pub trait Words: Sync {
     /// Room for a document that is rewritten, to be used again.
     type Scratch: Default;
 
-    /// Calls `word` with every word of `document`, in order. What is in `scratch` before
-    /// and after has no meaning.
+    /// Counts every word of `document`, in order. What is in `scratch` before and after has no
+    /// meaning.
     ///
     /// # Errors
     /// What the front half says of a document that it cannot cut.
-    fn for_each(
+    fn count(
         &self,
         document: &str,
         scratch: &mut Self::Scratch,
-        word: &mut impl FnMut(&str),
+        counter: &mut Counter,
     ) -> Result<()>;
+
+    /// The same for a text whose every line, with its `\n`, is a document. False, and nothing is done,
+    /// where that is no faster than line by line.
+    fn count_lines(&self, lines: &str, counter: &mut Counter) -> bool {
+        let _ = (lines, counter);
+        false
+    }
 }
 
 impl Words for Pretokenizer {
     type Scratch = ();
 
     #[inline]
-    fn for_each(&self, document: &str, (): &mut (), word: &mut impl FnMut(&str)) -> Result<()> {
-        Pretokenizer::for_each(self, document, |start, end| word(&document[start..end]))
+    fn count(&self, document: &str, (): &mut (), counter: &mut Counter) -> Result<()> {
+        self.for_each_cut(document, |cut| counter.add_cut(document.as_bytes(), cut))
+    }
+
+    #[inline]
+    fn count_lines(&self, lines: &str, counter: &mut Counter) -> bool {
+        self.for_each_line_cut(lines, |cut| counter.add_cut(lines.as_bytes(), cut))
     }
 }
 

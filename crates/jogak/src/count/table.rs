@@ -22,6 +22,7 @@
 
 use super::hash::{Short, hash, same};
 use crate::error::{Error, Result};
+use crate::scan::prefetch;
 
 /// Set in the count field of a record whose count is in `big`; the other bits are the index there.
 const IS_BIG: u32 = 1 << 31;
@@ -154,16 +155,17 @@ impl Table {
         })
     }
 
-    /// The slot where a search for `hash` starts, to have it near; 0 if there is none.
+    /// Says that a search for `hash` will come.
     #[inline(always)]
-    pub(super) fn slot(&self, hash: u64) -> u64 {
-        self.slots.get(hash as usize & self.slots.len().wrapping_sub(1)).copied().unwrap_or(0)
+    pub(super) fn ask(&self, hash: u64) {
+        prefetch(&self.slots, hash as usize & self.slots.len().wrapping_sub(1));
     }
 
-    /// The first byte of the record that a slot points at, to have it near.
+    /// The same, when the slot where it starts is near: asks for the record.
     #[inline(always)]
-    pub(super) fn first_byte(&self, slot: u64) -> u8 {
-        self.arena.get((slot & OFFSET_MASK) as usize).copied().unwrap_or(0)
+    pub(super) fn ask_record(&self, hash: u64) {
+        let slot = self.slots.get(hash as usize & self.slots.len().wrapping_sub(1));
+        prefetch(&self.arena, (slot.copied().unwrap_or(0) & OFFSET_MASK) as usize);
     }
 
     /// The offset of the record of the word with this hash that `is` it.

@@ -170,6 +170,21 @@ impl Block {
         self.blank |= four & two & !one;
     }
 
+    /// The `\n` of the block that starts at `at`.
+    #[inline(always)]
+    pub(super) fn newlines(&self, text: &[u8], at: usize) -> u64 {
+        let mut newlines = 0;
+        let mut ends = self.line_end;
+        while ends != 0 {
+            let place = ends & ends.wrapping_neg();
+            ends ^= place;
+            if text.get(at + place.trailing_zeros() as usize) == Some(&b'\n') {
+                newlines |= place;
+            }
+        }
+        newlines
+    }
+
     /// Letters.
     #[inline(always)]
     pub(super) fn letter(&self) -> u64 {

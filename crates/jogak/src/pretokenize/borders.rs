@@ -43,6 +43,11 @@ pub(super) struct Starts {
     pub(super) was_open: bool,
 }
 
+/// A text up to the end of the line that `at` is in.
+pub(super) fn line(text: &[u8], at: usize) -> &[u8] {
+    memchr::memchr(b'\n', &text[at..]).map_or(text, |end| &text[..=at + end])
+}
+
 /// Borders to a list.
 const LIST: usize = 320;
 /// So many of them are left free for a block.
@@ -276,6 +281,23 @@ mod tests {
         check::<Qwen2>(text);
         check::<O200k>(text);
         check::<Tekken>(text);
+        check_lines::<Gpt2, Gpt2<true>>(text);
+        check_lines::<Cl100k, Cl100k<true>>(text);
+        check_lines::<Llama3, Llama3<true>>(text);
+        check_lines::<Qwen2, Qwen2<true>>(text);
+        check_lines::<O200k, O200k<true>>(text);
+        check_lines::<Tekken, Tekken<true>>(text);
+    }
+
+    /// Lines at once are cut as line by line.
+    fn check_lines<R: Rule, L: Rule>(text: &str) {
+        check::<L>(text);
+        let mut expected = vec![0];
+        for line in text.split_inclusive('\n') {
+            let start = expected.last().copied().unwrap_or(0);
+            expected.extend(scanned::<R>(line.as_bytes())[1..].iter().map(|end| start + end));
+        }
+        assert_eq!(scanned::<L>(text.as_bytes()), expected, "{text:?}");
     }
 
     /// What the rules look at, and its neighbours.

@@ -16,7 +16,7 @@
 //!   its last character is left to what follows, unless it is all there is.
 
 use super::blocks::Block;
-use super::borders::{Rule, Starts};
+use super::borders::{Rule, Starts, line};
 use super::carry::{Behind, Doubtful, Judged, Runs};
 use super::classes::{LETTER, LINE_END, NUMBER, OTHER, SPACE};
 use super::classes::{blanks, class_at, letters, run, short_run};
@@ -82,27 +82,27 @@ fn blank_end(text: &[u8], at: usize) -> usize {
 }
 
 /// The same by masks; `LAST` is what stands behind the text: a line end makes all white space there one
-/// word, a space cuts it behind its last line end. See [`Cut`].
+/// word, a space cuts it behind its last line end. With `LINES`, every line is a text. See [`Cut`].
 #[derive(Default)]
-pub(super) struct Masks<const DIGITS: usize, const PAD: u8> {
-    cut: Cut<DIGITS>,
+pub(super) struct Masks<const DIGITS: usize, const PAD: u8, const LINES: bool> {
+    cut: Cut<DIGITS, LINES>,
     /// Borders behind contractions, in the next block.
     behind_contraction: u64,
 }
 
 /// cl100k_base.
-pub(super) type Cl100k = Masks<3, b'\n'>;
+pub(super) type Cl100k<const LINES: bool = false> = Masks<3, b'\n', LINES>;
 /// Llama 3.
-pub(super) type Llama3 = Masks<3, b' '>;
+pub(super) type Llama3<const LINES: bool = false> = Masks<3, b' ', LINES>;
 /// Qwen 2.
-pub(super) type Qwen2 = Masks<1, b' '>;
+pub(super) type Qwen2<const LINES: bool = false> = Masks<1, b' ', LINES>;
 
-impl<const DIGITS: usize, const PAD: u8> Rule for Masks<DIGITS, PAD> {
+impl<const DIGITS: usize, const PAD: u8, const LINES: bool> Rule for Masks<DIGITS, PAD, LINES> {
     const PAD: u8 = PAD;
 
     #[inline(always)]
     fn starts(&mut self, text: &[u8], at: usize, now: &Block, next: &Block) -> Starts {
-        let cut = self.cut.starts(now, next);
+        let cut = self.cut.starts(text, at, now, next);
         let mut bits = cut.bits | std::mem::take(&mut self.behind_contraction);
         let mut apostrophes = cut.single & now.apostrophe;
         while apostrophes != 0 {
@@ -123,6 +123,7 @@ impl<const DIGITS: usize, const PAD: u8> Rule for Masks<DIGITS, PAD> {
 
     #[inline(always)]
     fn word_end(text: &[u8], at: usize) -> usize {
+        let text = if LINES { line(text, at) } else { text };
         match PAD {
             b'\n' => end::<DIGITS>(text, at, blank_end),
             _ => end::<DIGITS>(text, at, o200k::blank_end),
@@ -140,7 +141,8 @@ impl<const DIGITS: usize, const PAD: u8> Rule for Masks<DIGITS, PAD> {
 /// - White space: where a run of it does; behind its last line end; and at its last character, if that
 ///   is no line end.
 #[derive(Default)]
-pub(super) struct Cut<const DIGITS: usize> {
+pub(super) struct Cut<const DIGITS: usize, const LINES: bool> {
+    newlines: Behind,
     letters: Behind,
     numbers: Behind,
     symbols: Behind,
@@ -167,18 +169,25 @@ pub(super) struct Parts {
     pub(super) swallowed: u64,
     /// The borders behind line ends.
     pub(super) doubts: Judged,
+    /// Ends of texts, with `LINES`.
+    pub(super) newlines: u64,
 }
 
-impl<const DIGITS: usize> Cut<DIGITS> {
+impl<const DIGITS: usize, const LINES: bool> Cut<DIGITS, LINES> {
     #[inline(always)]
-    pub(super) fn starts(&mut self, now: &Block, next: &Block) -> Parts {
+    pub(super) fn starts(&mut self, text: &[u8], at: usize, now: &Block, next: &Block) -> Parts {
         let (letter, number, other, blank) = (now.letter(), now.number, now.other(), now.blank);
         let behind_other = self.symbols.next(other);
-        let swallowed = self.swallowed.follow(now.line_end, now.line_end & behind_other).run;
+        // Behind the end of a text, nothing belongs to what was before.
+        let newlines = if LINES { now.newlines(text, at) } else { 0 };
+        let behind_newline = if LINES { self.newlines.next(newlines) } else { 0 };
+        let line_ends = now.line_end & !behind_newline;
+        let swallowed = self.swallowed.follow(line_ends, now.line_end & behind_other).run;
         let free = blank & !swallowed;
         let line_end = free & now.line_end;
         let soft = free & !line_end;
-        let doubts = self.behind_line_ends.judge(soft, soft & self.hard.next(line_end), line_end);
+        let behind_line_end = self.hard.next(line_end & !newlines);
+        let doubts = self.behind_line_ends.judge(soft, soft & behind_line_end, line_end);
         let last = soft & now.first & !now.before(blank, next.blank);
         let symbols = other & !behind_other & !self.spaces.next(now.space);
         let single = symbols & now.before(letter, next.letter());
@@ -191,8 +200,8 @@ impl<const DIGITS: usize> Cut<DIGITS> {
             _ => self.count.groups(number, behind_number, now.first),
         };
         let blanks = free & !self.blanks.next(free);
-        let bits = symbols | letters | numbers | blanks | doubts.borders | last;
-        Parts { bits, single, swallowed, doubts }
+        let bits = symbols | letters | numbers | blanks | doubts.borders | last | behind_newline;
+        Parts { bits, single, swallowed, doubts, newlines }
     }
 }
 

@@ -12,13 +12,14 @@
 //!   text ends with it.
 
 use super::blocks::Block;
-use super::borders::{Rule, Starts};
+use super::borders::{Rule, Starts, line};
 use super::carry::Behind;
 use super::classes::{LETTER, NUMBER, OTHER, blanks, class_at, letters, run};
 
-/// The rule by masks.
+/// The rule by masks; with `LINES`, every line is a text.
 #[derive(Default)]
-pub(super) struct Gpt2 {
+pub(super) struct Gpt2<const LINES: bool = false> {
+    newlines: Behind,
     letters: Behind,
     numbers: Behind,
     symbols: Behind,
@@ -30,7 +31,7 @@ pub(super) struct Gpt2 {
     in_contraction: u64,
 }
 
-impl Rule for Gpt2 {
+impl<const LINES: bool> Rule for Gpt2<LINES> {
     const PAD: u8 = b' ';
 
     #[inline(always)]
@@ -41,8 +42,15 @@ impl Rule for Gpt2 {
         let letters = letter & !self.letters.next(letter) & !behind_space;
         let numbers = number & !self.numbers.next(number) & !behind_space;
         let blanks = blank & !self.blanks.next(blank);
-        let last = blank & now.first & !now.before(blank, next.blank);
-        let mut bits = symbols | letters | numbers | blanks | last;
+        let mut last = blank & now.first & !now.before(blank, next.blank);
+        let mut bits = symbols | letters | numbers | blanks;
+        if LINES {
+            // The last white space of a text is left to nothing.
+            let newlines = now.newlines(text, at);
+            last &= !newlines;
+            bits |= self.newlines.next(newlines);
+        }
+        bits |= last;
         bits &= !std::mem::take(&mut self.in_contraction);
         bits |= std::mem::take(&mut self.behind_contraction);
         let mut apostrophes = symbols & now.apostrophe;
@@ -67,7 +75,7 @@ impl Rule for Gpt2 {
 
     #[inline(always)]
     fn word_end(text: &[u8], at: usize) -> usize {
-        word_end(text, at)
+        word_end(if LINES { line(text, at) } else { text }, at)
     }
 }
 

@@ -162,6 +162,56 @@ impl Pretokenizer {
             }
         }
     }
+
+    /// The same, as many words at a time as the scheme finds at once.
+    ///
+    /// # Errors
+    /// As [`Pretokenizer::for_each`].
+    #[inline]
+    pub(crate) fn for_each_cut(&self, text: &str, mut words: impl FnMut(Cut<'_>)) -> Result<()> {
+        if text.len() >= FEW && self.lists::<false>(text, |list| words(Cut::List(list))) {
+            return Ok(());
+        }
+        self.for_each(text, |start, end| words(Cut::Word(start, end)))
+    }
+}
+
+impl Pretokenizer {
+    /// Cuts a text whose every line is one by itself. False, and nothing is done, where lines are better
+    /// cut one by one.
+    #[inline]
+    pub(crate) fn for_each_line_cut(&self, lines: &str, mut words: impl FnMut(Cut<'_>)) -> bool {
+        self.lists::<true>(lines, |list| words(Cut::List(list)))
+    }
+
+    /// Calls `words` with lists of borders, if the scheme has a rule in masks.
+    #[inline]
+    fn lists<const LINES: bool>(&self, text: &str, words: impl FnMut(&[u32])) -> bool {
+        let [stage] = self.stages.as_slice() else { return false };
+        if u32::try_from(text.len()).is_err() {
+            return false;
+        }
+        let text = text.as_bytes();
+        match stage {
+            Stage::Gpt2 => for_each_list::<gpt2::Gpt2<LINES>>(text, words),
+            Stage::Cl100k => for_each_list::<cl100k::Cl100k<LINES>>(text, words),
+            Stage::O200k => for_each_list::<o200k::O200k<LINES>>(text, words),
+            Stage::Llama3 => for_each_list::<cl100k::Llama3<LINES>>(text, words),
+            Stage::Qwen2 => for_each_list::<cl100k::Qwen2<LINES>>(text, words),
+            Stage::Tekken => for_each_list::<o200k::Tekken<LINES>>(text, words),
+            _ => return false,
+        }
+        true
+    }
+}
+
+/// Words of a text, as they are found.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Cut<'a> {
+    /// One, from here to there.
+    Word(usize, usize),
+    /// Those between each two neighbours.
+    List(&'a [u32]),
 }
 
 impl Pretokenizer {

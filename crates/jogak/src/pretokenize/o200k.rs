@@ -22,7 +22,7 @@
 //!   unless it is all there is or the text ends with it.
 
 use super::blocks::Block;
-use super::borders::{Rule, Starts};
+use super::borders::{Rule, Starts, line};
 use super::carry::{Behind, Doubtful, Runs};
 use super::cl100k::{Cut, contraction};
 use super::classes::{CASELESS, LETTER, LINE_END, LOWER, MARK, NUMBER, OTHER, SPACE, UPPER};
@@ -39,10 +39,10 @@ const LINE_ENDS_AND_SLASHES: [u8; 3] = *b"\r\n/";
 /// - a contraction right behind a letter begins none, but what follows it does.
 ///
 /// Hard are marks; slashes behind line ends that belong to symbols; and contractions with other than
-/// ASCII in them or behind them.
+/// ASCII in them or behind them. With `LINES`, every line is a text.
 #[derive(Default)]
-pub(super) struct Masks<const DIGITS: usize, const CONTRACTIONS: bool> {
-    cut: Cut<DIGITS>,
+pub(super) struct Masks<const DIGITS: usize, const CONTRACTIONS: bool, const LINES: bool> {
+    cut: Cut<DIGITS, LINES>,
     lower: Behind,
     caseless: Behind,
     letters: Behind,
@@ -57,16 +57,18 @@ pub(super) struct Masks<const DIGITS: usize, const CONTRACTIONS: bool> {
 }
 
 /// o200k_base.
-pub(super) type O200k = Masks<3, true>;
+pub(super) type O200k<const LINES: bool = false> = Masks<3, true, LINES>;
 /// Tekken: no contractions, `\p{N}` for `\p{N}{1,3}`.
-pub(super) type Tekken = Masks<1, false>;
+pub(super) type Tekken<const LINES: bool = false> = Masks<1, false, LINES>;
 
-impl<const DIGITS: usize, const CONTRACTIONS: bool> Rule for Masks<DIGITS, CONTRACTIONS> {
+impl<const DIGITS: usize, const CONTRACTIONS: bool, const LINES: bool> Rule
+    for Masks<DIGITS, CONTRACTIONS, LINES>
+{
     const PAD: u8 = b' ';
 
     #[inline(always)]
     fn starts(&mut self, text: &[u8], at: usize, now: &Block, next: &Block) -> Starts {
-        let cut = self.cut.starts(now, next);
+        let cut = self.cut.starts(text, at, now, next);
         let (upper, lower, caseless) = (now.upper, now.lower, now.caseless);
         let behind_lower = self.lower.next(lower);
         let behind_caseless = self.caseless.next(caseless);
@@ -74,7 +76,7 @@ impl<const DIGITS: usize, const CONTRACTIONS: bool> Rule for Masks<DIGITS, CONTR
         let late = upper & behind_caseless & !lowered;
         let capitals = self.capitals.judge(upper, late, lower | caseless);
         let mut bits = cut.bits | upper & (behind_lower | lowered) | capitals.borders;
-        let slashes = now.slash & self.swallowed.next(cut.swallowed);
+        let slashes = now.slash & self.swallowed.next(cut.swallowed & !cut.newlines);
         let mut hard = now.mark | slashes;
         if CONTRACTIONS {
             bits &= !std::mem::take(&mut self.in_contraction);
@@ -112,6 +114,7 @@ impl<const DIGITS: usize, const CONTRACTIONS: bool> Rule for Masks<DIGITS, CONTR
 
     #[inline(always)]
     fn word_end(text: &[u8], at: usize) -> usize {
+        let text = if LINES { line(text, at) } else { text };
         if CONTRACTIONS {
             end::<DIGITS>(text, at, with_contraction)
         } else {

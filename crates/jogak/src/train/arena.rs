@@ -15,6 +15,7 @@ use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::error::{Error, Result};
+use crate::scan::prefetch;
 use crate::symbols::UNKNOWN;
 
 /// Between words.
@@ -31,8 +32,8 @@ pub(super) const SLOTS_PER_TICK: usize = 1 << 18;
 /// Places that are fetched at once: few enough to stay in a first-level cache.
 pub(super) const PLACES_AT_ONCE: usize = 64;
 
-/// How far one looks for the start of a word.
-const LONGEST_LOOK: u32 = 1 << 12;
+/// So many places ahead, slots are asked for.
+pub(super) const AHEAD: usize = 24;
 
 /// Words as slots, and the count of each.
 #[derive(Debug)]
@@ -187,6 +188,12 @@ impl Arena {
         std::hint::black_box(near);
     }
 
+    /// Says that the slots at a place will be read soon.
+    #[inline(always)]
+    pub(super) fn ask(&self, place: u32) {
+        prefetch(&self.slots, place as usize);
+    }
+
     /// Writes `symbol` over `position..position + left_width + right_width`.
     #[inline]
     pub(super) fn write(&self, position: u32, left_width: u32, right_width: u32, symbol: u32) {
@@ -248,15 +255,6 @@ impl Arena {
             }
         }
         ControlFlow::Continue(())
-    }
-
-    /// Where the word starts that `position` lies in, if that is not far before.
-    pub(super) fn word_start(&self, position: u32) -> Option<u32> {
-        let first = position.saturating_sub(LONGEST_LOOK);
-        (first..position)
-            .rev()
-            .find(|&at| self.slot(at as usize) == BORDER)
-            .map(|border| border + 1)
     }
 
     /// Up to `threads` parts of about the same size, that have all words between them.

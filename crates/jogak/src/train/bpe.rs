@@ -159,16 +159,25 @@ impl Corpus {
             if goal == Some(merges.len()) {
                 break Stop::VocabSize;
             }
-            let best = learner.best(|| observer.progress(merges.len(), goal));
-            let (number, mut merge) = match best {
-                ControlFlow::Continue(Some(best)) => best,
-                ControlFlow::Continue(None) => break learner.why_dry(),
+            let looks = observer.looks();
+            let most = goal.map_or(usize::MAX, |goal| goal - merges.len());
+            let most = if looks { 1 } else { most };
+            match learner.best(most, || observer.progress(merges.len(), goal)) {
+                ControlFlow::Continue(true) => {}
+                ControlFlow::Continue(false) => break learner.why_dry(),
                 ControlFlow::Break(()) => break Stop::Interrupted,
-            };
-            observer.before_merge(&merge, &learner.view());
-            learner.apply(number, &mut merge);
-            observer.after_merge(&merge, &learner.view());
-            merges.push(merge);
+            }
+            if let Some(merge) = learner.next()
+                && looks
+            {
+                observer.before_merge(merge, &learner.view());
+            }
+            merges.extend(learner.apply());
+            if let Some(merge) = merges.last()
+                && looks
+            {
+                observer.after_merge(merge, &learner.view());
+            }
         };
         Ok(BpeTrained {
             pieces: learner.pieces.texts,

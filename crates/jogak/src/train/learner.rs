@@ -6,13 +6,13 @@ use std::time::Instant;
 
 use rustc_hash::FxHashSet;
 
+use super::bands::Bands;
 use super::bpe::{BpeConfig, Merge, Stop};
 use super::corpus::Corpus;
-use super::pairs::{self, Pairs};
+use super::pairs::{self, Census, NOBODY, Pairs};
 use super::partner::{Partner, Patience};
 use super::pieces::Pieces;
-use super::places::{Errand, Field, Part, Rule, Task};
-use super::queue::Queue;
+use super::places::{Batch, Errand, Field, Kept, Near, Rule, Side, Tally, Task, With};
 use super::ties::{Tied, Ties};
 use super::view::View;
 
@@ -29,28 +29,37 @@ pub(super) struct Entry {
 /// Training under way.
 pub(super) struct Learner<'a> {
     config: &'a BpeConfig,
-    threads: usize,
     field: Arc<Field>,
     pub(super) pieces: Pieces,
     pairs: Pairs,
-    queue: Queue<Entry>,
+    queue: Bands,
     /// Pairs below this count are not kept.
     threshold: u64,
     pub(super) occurrences: Vec<u64>,
     pub(super) passed_over: Vec<(u32, u32)>,
     passed: FxHashSet<(u32, u32)>,
-    /// This thread's part of a merge.
-    part: Part,
-    /// Who does the other part of a large one, and what that part is kept in meanwhile.
-    partner: Option<Partner<Errand>>,
-    spare: Part,
+    /// The merges that were chosen and are not yet made.
+    chosen: Vec<(u32, Merge)>,
+    bars: Bars,
+    /// The parts of the words; those that their partners have are missing.
+    sides: Vec<Option<Box<Side>>>,
+    /// Who works on the second side, the third one ...
+    partners: Vec<Partner<Errand>>,
     patience: Patience,
+    /// Adds up what the sides have found.
+    tally: Tally,
+    near: Vec<Near>,
 }
 
-/// Merges of at least this many places are shared with the partner.
-const SHARED: usize = 4096;
-/// With fewer slots than this, there is hardly such a merge.
+/// Batches of at least this many places are shared with partners.
+const SHARED: usize = 512;
+/// A batch ends when it has so many merges, or so many places.
+const MERGES: usize = 64;
+const PLACES: usize = 1 << 15;
+/// With fewer slots than this, there is hardly such a batch.
 const SLOTS_SHARED: usize = 1 << 18;
+/// More sides than this are not worth it: the caller has to add up what all of them find.
+const SIDES: usize = 4;
 /// How far the threshold is lowered when no kept pair is left.
 const LOWER: u64 = 8;
 /// Pairs per wanted merge that the first threshold aims at. Anything from 60 to 300 does.
@@ -63,22 +72,27 @@ impl<'a> Learner<'a> {
         let alphabet_size = alphabet.len();
         let pieces = Pieces::new(alphabet.texts, config);
         let large = arena.size() >= SLOTS_SHARED;
+        // What was seen first is asked of all places at once.
+        let wanted = if large && config.ties != Ties::FirstSeen { threads.min(SIDES) } else { 1 };
+        let partners: Vec<_> = (1..wanted).map_while(|_| Partner::start()).collect();
         let field = Field { arena, widths: RwLock::new(vec![1; alphabet_size]) };
         let mut learner = Self {
             config,
-            threads,
             field: Arc::new(field),
             pieces,
             pairs: Pairs::default(),
-            queue: Queue::new(),
+            queue: Bands::new(),
             threshold: config.min_pair_count,
             occurrences,
             passed_over: Vec::new(),
             passed: FxHashSet::default(),
-            part: Part::default(),
-            partner: (threads > 1 && large).then(Partner::start).flatten(),
-            spare: Part::default(),
+            chosen: Vec::new(),
+            bars: Bars::default(),
+            sides: Vec::new(),
+            partners,
             patience: Patience::default(),
+            tally: Tally::default(),
+            near: Vec::new(),
         };
         if let Some(goal) = goal {
             let length: u64 = learner.occurrences.iter().sum();
@@ -91,227 +105,295 @@ impl<'a> Learner<'a> {
     /// Counts all pairs anew and keeps those that reach the threshold. If `tick` breaks this off,
     /// no more can be learned.
     pub(super) fn count_pairs(&mut self, tick: impl FnMut() -> ControlFlow<()>) -> ControlFlow<()> {
+        self.join();
         // The old ones go first: both at once would be twice the memory.
+        self.sides.clear();
         self.pairs = Pairs::default();
-        self.queue.clear();
+        self.queue = Bands::new();
+        let parts = self.field.arena.parts(self.partners.len() + 1);
         let widths = self.field.widths.read().unwrap_or_else(PoisonError::into_inner);
         let wanted = |ids| !self.passed.contains(&ids) && self.pieces.allowed(self.config, ids);
-        let counted =
-            pairs::count(&self.field.arena, &widths, self.threshold, wanted, self.threads, tick)?;
+        let Census { pairs, parts } =
+            pairs::count(&self.field.arena, &widths, &parts, self.threshold, wanted, tick)?;
         drop(widths);
-        self.pairs = Pairs::new(counted);
+        self.pairs = Pairs::new(&pairs);
+        let sides = parts.into_iter().map(|part| Side::new(part.places, &part.lengths));
+        self.sides = sides.map(|side| Some(Box::new(side))).collect();
         for number in 0..self.pairs.len() as u32 {
             self.enqueue(number);
         }
         ControlFlow::Continue(())
     }
 
-    fn entry(&self, number: u32) -> Entry {
-        let pair = self.pairs.get(number);
-        let first = match self.config.ties {
-            Ties::FirstSeen => pair.places.get(pair.stale).copied().unwrap_or(u32::MAX),
-            _ => 0,
-        };
-        Entry { count: pair.count, ids: pair.ids, number, first }
-    }
-
     fn enqueue(&mut self, number: u32) {
-        let entry = self.entry(number);
+        let entry = entry(self.config.ties, &self.pairs, &self.sides, number);
         let (ties, pieces) = (self.config.ties, &self.pieces);
         self.queue.push(entry, |a, b| before(ties, pieces, a, b));
     }
 
-    /// The pair to merge next, or none if no pair reaches `min_pair_count`. Breaks if `tick` does.
+    fn skip_stale(&mut self, number: u32) {
+        let ids = self.pairs.get(number).ids;
+        for side in self.sides.iter_mut().flatten() {
+            side.skip_stale(&self.field, number, ids);
+        }
+    }
+
+    /// Chooses the pairs to merge next, up to `most`; false if no pair reaches `min_pair_count`. Breaks if
+    /// `tick` does.
     pub(super) fn best(
         &mut self,
+        most: usize,
         mut tick: impl FnMut() -> ControlFlow<()>,
-    ) -> ControlFlow<(), Option<(u32, Merge)>> {
-        loop {
-            let Some(top) = self.queue.peek() else {
-                if self.threshold <= self.config.min_pair_count {
-                    return ControlFlow::Continue(None);
-                }
-                self.threshold = (self.threshold / LOWER).max(self.config.min_pair_count);
-                self.count_pairs(&mut tick)?;
+    ) -> ControlFlow<(), bool> {
+        while !self.choose(most) {
+            if self.threshold <= self.config.min_pair_count {
+                return ControlFlow::Continue(false);
+            }
+            self.threshold = (self.threshold / LOWER).max(self.config.min_pair_count);
+            self.count_pairs(&mut tick)?;
+        }
+        ControlFlow::Continue(true)
+    }
+
+    /// Chooses the best pair of those that are kept, and pairs that certainly come next, whatever becomes
+    /// of its neighbours. False if no pair is kept.
+    ///
+    /// A merge of (l, r) changes the counts of pairs that end with `l` or begin with `r`. As long as the next
+    /// best pair is none of these, its count stands. New pairs are no better: one that has the new symbol on its right, (x, lr),
+    /// occurs no more often than (x, l) did, which is in the queue and comes no earlier than the next
+    /// best; and if they tie, longer texts and greater ids lose.
+    fn choose(&mut self, most: usize) -> bool {
+        let batches = matches!(self.config.ties, Ties::LowestId | Ties::SentencePiece);
+        let batches =
+            batches && !self.config.rules.any() && self.config.marker.stripped().is_empty();
+        let most = if batches { most.min(MERGES) } else { 1 };
+        self.bars.clear(self.occurrences.len() + most);
+        let mut places = 0;
+        while self.chosen.len() < most && places < PLACES && !self.bars.all {
+            let Some(top) = self.fresh_top() else { break };
+            let first = self.chosen.is_empty();
+            if !first && self.bars.bar(top.ids) {
+                break;
+            }
+            let text = self.pieces.may_merge(self.config, top.ids);
+            if !first && text.is_none() {
+                break;
+            }
+            let (ties, pieces) = (self.config.ties, &self.pieces);
+            self.queue.pop(|a, b| before(ties, pieces, a, b));
+            let Some(text) = text else {
+                self.passed_over.push(top.ids);
+                self.passed.insert(top.ids);
+                self.bars.pass(top.ids);
+                self.pairs.remove(top.number);
                 continue;
             };
-            let (ties, pieces) = (self.config.ties, &self.pieces);
-            if self.pairs.get(top.number).ids != top.ids {
-                // The pair fell below the threshold, and another one took over its number.
-                self.queue.pop(|a, b| before(ties, pieces, a, b));
+            let (left, right) = top.ids;
+            self.pairs.take(top.number);
+            self.bars.add(top.ids);
+            places += self.places(top.number);
+            let id = self.pieces.texts.len() as u32;
+            let merge = Merge { left, right, id, count: top.count, replaced: 0, live_change: 0 };
+            self.add_piece(&merge, text);
+            self.chosen.push((top.number, merge));
+        }
+        !self.chosen.is_empty()
+    }
+
+    /// The best pair as counts are now; it stays in the queue.
+    fn fresh_top(&mut self) -> Option<Entry> {
+        let ties = self.config.ties;
+        loop {
+            let (pairs, sides, pieces) = (&self.pairs, &self.sides, &self.pieces);
+            let before = |a: &Entry, b: &Entry| before(ties, pieces, a, b);
+            // A pair may have gone, and another one have taken over its number.
+            let lives = |old: &Entry| pairs.get(old.number).ids == old.ids;
+            let now = |old: &Entry| lives(old).then(|| entry(ties, pairs, sides, old.number));
+            let top = self.queue.peek(now, before)?;
+            if !lives(&top) {
+                self.queue.pop(before);
                 continue;
             }
             if ties == Ties::FirstSeen {
                 self.skip_stale(top.number);
             }
-            let now = self.entry(top.number);
-            if (now.count, now.first) != (top.count, top.first) {
-                let pieces = &self.pieces;
-                self.queue.replace_first(now, |a, b| before(ties, pieces, a, b));
-                continue;
+            let now = entry(ties, &self.pairs, &self.sides, top.number);
+            if (now.count, now.first) == (top.count, top.first) {
+                return Some(top);
             }
             let pieces = &self.pieces;
-            self.queue.pop(|a, b| before(ties, pieces, a, b));
-            if self.pieces.may_merge(self.config, top.ids) {
-                let (left, right) = top.ids;
-                let id = self.pieces.texts.len() as u32;
-                let count = top.count;
-                let merge = Merge { left, right, id, count, replaced: 0, live_change: 0 };
-                return ControlFlow::Continue(Some((top.number, merge)));
-            }
-            self.passed_over.push(top.ids);
-            self.passed.insert(top.ids);
-            self.pairs.remove(top.number);
+            self.queue.replace_first(now, |a, b| self::before(ties, pieces, a, b));
         }
     }
 
-    fn skip_stale(&mut self, number: u32) {
-        let pair = self.pairs.get_mut(number);
-        let (left, right) = pair.ids;
-        let widths = self.field.widths.read().unwrap_or_else(PoisonError::into_inner);
-        let width = widths[left as usize];
-        while let Some(&place) = pair.places.get(pair.stale) {
-            if self.field.arena.holds(place, left, width, right) {
-                break;
-            }
-            pair.stale += 1;
-        }
+    /// The merge that was chosen.
+    pub(super) fn next(&self) -> Option<&Merge> {
+        self.chosen.first().map(|(_, merge)| merge)
     }
 
-    /// Replaces the pair everywhere and puts all counts right.
-    pub(super) fn apply(&mut self, number: u32, merge: &mut Merge) {
-        let pair = self.pairs.remove(number);
-        let live_before = self.alive(merge.left)
-            + usize::from(merge.left != merge.right) * self.alive(merge.right);
-        self.add_piece(merge);
-        let rule = Rule { left: merge.left, right: merge.right, id: merge.id };
-        let helped = self.replace(pair.places, rule);
-        let merged = self.part.merged;
-        merge.replaced = merged;
-        self.occurrences[merge.left as usize] -= merged;
-        self.occurrences[merge.right as usize] -= merged;
-        self.occurrences[merge.id as usize] = merged;
-        let live_after = self.alive(merge.left)
-            + usize::from(merge.left != merge.right) * self.alive(merge.right);
-        merge.live_change = 1 - (live_before - live_after) as i8;
-        self.lower_old_counts(merge);
-        self.count_new_pairs(rule, helped);
-    }
-
-    /// Writes the new symbol everywhere. Returns the part that the partner did, if there is one.
-    fn replace(&mut self, places: Vec<u32>, rule: Rule) -> Option<Part> {
-        let symbols = self.occurrences.len();
-        self.part.clear(symbols);
-        let large = places.len() >= SHARED && self.partner.is_some() && self.patience.asks();
-        let cut = large.then(|| self.border(&places)).flatten();
-        let (Some(cut), Some(partner)) = (cut, &mut self.partner) else {
-            self.part.replace(&self.field, &places, rule);
-            return None;
+    /// Makes the merges that were chosen and puts all counts right.
+    pub(super) fn apply(&mut self) -> Vec<Merge> {
+        self.join();
+        let chosen = std::mem::take(&mut self.chosen);
+        let rule = |&(number, merge): &(u32, Merge)| {
+            let Merge { left, right, id, .. } = merge;
+            Rule { left, right, id, number }
         };
-        let places = Arc::new(places);
-        let mut part = std::mem::take(&mut self.spare);
-        part.clear(symbols);
-        let task = Task::Replace(Arc::clone(&places), cut);
-        partner.post(Errand { field: Arc::clone(&self.field), rule, part, task });
+        let rules: Vec<Rule> = chosen.iter().map(rule).collect();
+        let places: usize = rules.iter().map(|rule| self.places(rule.number)).sum();
+        let shared = places >= SHARED && !self.partners.is_empty() && self.patience.asks();
+        let batch = Arc::new(Batch { rules, gone: self.pairs.gone() });
         let begun = Instant::now();
-        self.part.replace(&self.field, &places[..cut], rule);
+        self.work(Task::Replace(Arc::clone(&batch)), shared);
         let own = begun.elapsed();
-        let helped = partner.fetch().part;
-        self.patience.learn(own, begun.elapsed());
-        self.part.append(&helped);
-        Some(helped)
+        self.join();
+        if shared {
+            self.patience.learn(own, begun.elapsed());
+        }
+        let mut kept = Kept::default();
+        let mut merges = Vec::with_capacity(chosen.len());
+        self.tally.grow(self.occurrences.len());
+        for (index, (number, mut merge)) in chosen.into_iter().enumerate() {
+            self.pairs.free(number);
+            let itself = self.count_merge(index, &mut merge);
+            self.count_neighbours(index, &merge, itself, &mut kept);
+            merges.push(merge);
+        }
+        let kept = Arc::new(kept);
+        if !kept.pairs.is_empty() {
+            self.work(Task::Find(batch, Arc::clone(&kept)), shared);
+        }
+        for &(_, number) in &kept.pairs {
+            // What a later merge of the batch has lowered too far is gone already.
+            if self.pairs.get(number).ids != NOBODY {
+                self.enqueue(number);
+            }
+        }
+        merges
     }
 
-    /// About the middle of places, where a word ends.
-    fn border(&self, places: &[u32]) -> Option<usize> {
-        let start = self.field.arena.word_start(places[places.len() / 2])?;
-        Some(places.partition_point(|&place| place < start))
+    /// How many places a pair has, stale ones among them.
+    fn places(&self, number: u32) -> usize {
+        self.sides.iter().flatten().map(|side| side.places(number).len()).sum()
     }
 
-    fn alive(&self, id: u32) -> usize {
-        usize::from(self.occurrences[id as usize] > 0)
+    /// Does a task on all sides. If it is shared, partners may still work when this returns.
+    fn work(&mut self, task: Task, shared: bool) {
+        self.join();
+        if shared {
+            for (partner, side) in self.partners.iter().zip(&mut self.sides[1..]) {
+                if let Some(side) = side.take() {
+                    let field = Arc::clone(&self.field);
+                    partner.post(Errand { field, side, task: task.clone() });
+                }
+            }
+        }
+        for side in self.sides.iter_mut().flatten() {
+            side.work(&self.field, &task);
+        }
     }
 
-    pub(super) fn live(&self) -> usize {
-        self.occurrences.iter().filter(|&&count| count > 0).count()
+    /// Waits until all sides are back.
+    fn join(&mut self) {
+        for (partner, side) in self.partners.iter_mut().zip(self.sides.iter_mut().skip(1)) {
+            if side.is_none() {
+                *side = Some(partner.fetch().side);
+            }
+        }
     }
 
-    fn add_piece(&mut self, merge: &Merge) {
-        self.pieces.join((merge.left, merge.right));
+    fn add_piece(&mut self, merge: &Merge, text: Vec<u8>) {
+        self.pieces.join((merge.left, merge.right), text);
         self.occurrences.push(0);
         let mut widths = self.field.widths.write().unwrap_or_else(PoisonError::into_inner);
         let width = widths[merge.left as usize] + widths[merge.right as usize];
         widths.push(width);
     }
 
-    /// (x, left) and (right, y) have lost the places that were merged.
-    fn lower_old_counts(&mut self, merge: &Merge) {
-        for side in [true, false] {
-            let neighbours = if side { &self.part.left } else { &self.part.right };
-            for index in 0..neighbours.seen.len() {
-                let neighbours = if side { &self.part.left } else { &self.part.right };
-                let symbol = neighbours.seen[index];
-                let weight = neighbours.weights[symbol as usize];
-                let ids = if side { (symbol, merge.left) } else { (merge.right, symbol) };
-                let Some(number) = self.pairs.number(ids) else { continue };
-                let pair = self.pairs.get_mut(number);
-                debug_assert!(pair.count >= weight, "a pair lost more places than it had");
-                pair.count -= weight;
-                if pair.count < self.threshold {
-                    self.pairs.remove(number);
+    /// Puts down what became of a merge of the batch. Returns weight and places of its symbol beside itself.
+    fn count_merge(&mut self, index: usize, merge: &mut Merge) -> (u64, u32) {
+        let live_before = self.alive(merge);
+        let mut itself = (0, 0);
+        for side in self.sides.iter().flatten() {
+            let done = &side.done[index];
+            merge.replaced += done.merged;
+            itself = (itself.0 + done.itself.0, itself.1 + done.itself.1);
+        }
+        self.occurrences[merge.left as usize] -= merge.replaced;
+        self.occurrences[merge.right as usize] -= merge.replaced;
+        self.occurrences[merge.id as usize] = merge.replaced;
+        merge.live_change = 1 + self.alive(merge) - live_before;
+        itself
+    }
+
+    /// How many of the two parts of a merge occur.
+    fn alive(&self, merge: &Merge) -> i8 {
+        let alive = |id: u32| i8::from(self.occurrences[id as usize] > 0);
+        let right = if merge.left == merge.right { 0 } else { alive(merge.right) };
+        alive(merge.left) + right
+    }
+
+    pub(super) fn live(&self) -> usize {
+        self.occurrences.iter().filter(|&&count| count > 0).count()
+    }
+
+    /// (x, left) and (right, y) have lost the places that were merged; (x, new), (new, y) and (new, new) have
+    /// come into being.
+    fn count_neighbours(
+        &mut self,
+        index: usize,
+        merge: &Merge,
+        itself: (u64, u32),
+        kept: &mut Kept,
+    ) {
+        let &Merge { left, right, id, .. } = merge;
+        for before in [true, false] {
+            let mut near = std::mem::take(&mut self.near);
+            self.sum_up(index, before, &mut near);
+            for &Near { symbol, weight, .. } in &near {
+                let ids = if before { (symbol, left) } else { (right, symbol) };
+                self.pairs.lower(ids, weight, self.threshold);
+            }
+            for &Near { symbol, mut weight, mut places } in &near {
+                if !before && symbol == left {
+                    // A right neighbour noted as the left part may itself have been merged at the next place.
+                    weight -= itself.0;
+                    places -= itself.1;
                 }
+                let with = if before { With::Left(symbol) } else { With::Right(symbol) };
+                self.keep(id, with, weight, places, kept);
+            }
+            self.near = near;
+        }
+        self.keep(id, With::Itself, itself.0, itself.1, kept);
+        kept.ends.push(kept.pairs.len());
+    }
+
+    /// What all sides have found before (behind) a merge of the batch.
+    fn sum_up(&mut self, index: usize, before: bool, near: &mut Vec<Near>) {
+        near.clear();
+        if let [Some(side)] = &self.sides[..] {
+            near.extend(side.near(index, before));
+            return;
+        }
+        for side in self.sides.iter().flatten() {
+            for &Near { symbol, weight, places } in side.near(index, before) {
+                self.tally.add(symbol, weight, places);
             }
         }
+        self.tally.drain_to(near);
     }
 
-    /// (x, new), (new, y) and (new, new) have come into being.
-    fn count_new_pairs(&mut self, rule: Rule, helped: Option<Part>) {
-        let Rule { left: lost, id, .. } = rule;
-        let part = &mut self.part;
-        // A right neighbour noted as the left part may itself have been merged at the next place.
-        part.right.weights[lost as usize] -= part.itself.0;
-        part.right.places[lost as usize] -= part.itself.1;
-        let sides = [(&part.left, true), (&part.right, false)];
-        let new = sides.into_iter().flat_map(|(neighbours, before)| {
-            neighbours.seen.iter().map(move |&symbol| {
-                let ids = if before { (symbol, id) } else { (id, symbol) };
-                let index = symbol as usize;
-                (ids, neighbours.weights[index], neighbours.places[index])
-            })
-        });
-        let itself = ((id, id), part.itself.0, part.itself.1);
-        let mut kept: Vec<_> = new.chain([itself]).collect();
-        kept.retain(|pair| {
-            pair.2 > 0 && pair.1 >= self.threshold && self.pieces.allowed(self.config, pair.0)
-        });
-        let ids: Vec<_> = kept.iter().map(|pair| pair.0).collect();
-        for (found, (ids, count, _)) in self.find(ids, rule, helped).into_iter().zip(kept) {
-            let number = self.pairs.insert(ids, count, found);
-            self.enqueue(number);
-        }
-    }
-
-    /// The places of pairs that have the new symbol.
-    fn find(&mut self, pairs: Vec<(u32, u32)>, rule: Rule, helped: Option<Part>) -> Vec<Vec<u32>> {
-        if pairs.is_empty() {
-            self.spare = helped.unwrap_or(std::mem::take(&mut self.spare));
-            return Vec::new();
-        }
-        let (Some(part), Some(partner)) = (helped, &mut self.partner) else {
-            return self.part.find(&self.field, &pairs, rule.id);
+    /// Keeps a new pair if it is wanted.
+    fn keep(&mut self, id: u32, with: With, weight: u64, places: u32, kept: &mut Kept) {
+        let ids = match with {
+            With::Left(symbol) => (symbol, id),
+            With::Right(symbol) => (id, symbol),
+            With::Itself => (id, id),
         };
-        let pairs = Arc::new(pairs);
-        let task = Task::Find(Arc::clone(&pairs));
-        partner.post(Errand { field: Arc::clone(&self.field), rule, part, task });
-        let mut found = self.part.find(&self.field, &pairs, rule.id);
-        let errand = partner.fetch();
-        self.spare = errand.part;
-        if let Task::Found(more) = errand.task {
-            for (places, more) in found.iter_mut().zip(more) {
-                places.extend(more);
-            }
+        if places > 0 && weight >= self.threshold && self.pieces.allowed(self.config, ids) {
+            kept.pairs.push((with, self.pairs.insert(ids, weight)));
         }
-        found
     }
 
     /// No pair reaches `min_pair_count`: is that because there is none at all that may be merged?
@@ -320,7 +402,7 @@ impl<'a> Learner<'a> {
         self.field.for_each_pair(|_, left, right, _| {
             any = any
                 || !self.passed.contains(&(left, right))
-                    && self.pieces.may_merge(self.config, (left, right));
+                    && self.pieces.may_merge(self.config, (left, right)).is_some();
         });
         if any { Stop::MinPairCount } else { Stop::NoPair }
     }
@@ -328,6 +410,64 @@ impl<'a> Learner<'a> {
     pub(super) fn view(&self) -> View<'_> {
         View::new(&self.field, &self.pieces, self.config.ties, &self.passed)
     }
+}
+
+/// What keeps a pair out of a batch.
+#[derive(Debug, Default)]
+struct Bars {
+    /// The number of the batch; in the lists, that of the last batch that a symbol was part of.
+    batch: u32,
+    firsts: Vec<u32>,
+    seconds: Vec<u32>,
+    /// Symbols of pairs that were passed over.
+    passed_firsts: FxHashSet<u32>,
+    passed_seconds: FxHashSet<u32>,
+    /// Nothing may be added any more.
+    all: bool,
+}
+
+impl Bars {
+    /// For a new batch, with symbols below `symbols`.
+    fn clear(&mut self, symbols: usize) {
+        self.batch += 1;
+        self.firsts.resize(symbols, 0);
+        self.seconds.resize(symbols, 0);
+        self.all = false;
+    }
+
+    /// A pair was passed over: it is not in the queue, and so says nothing of the pairs that come of it.
+    fn pass(&mut self, (left, right): (u32, u32)) {
+        self.passed_firsts.insert(left);
+        self.passed_seconds.insert(right);
+    }
+
+    /// A pair is added to the batch.
+    fn add(&mut self, (left, right): (u32, u32)) {
+        self.firsts[left as usize] = self.batch;
+        self.seconds[right as usize] = self.batch;
+        let passed = || self.passed_seconds.contains(&left) || self.passed_firsts.contains(&right);
+        // What comes of (a, a) comes of itself, and not of a pair that is in the queue.
+        self.all = left == right || passed();
+    }
+
+    /// Whether one of the batch changes the count of this pair.
+    fn bar(&self, (left, right): (u32, u32)) -> bool {
+        self.firsts[right as usize] == self.batch || self.seconds[left as usize] == self.batch
+    }
+}
+
+/// A pair as it is now.
+fn entry(ties: Ties, pairs: &Pairs, sides: &[Option<Box<Side>>], number: u32) -> Entry {
+    let pair = pairs.get(number);
+    let first = match ties {
+        // Stale or not: that is seen when the pair comes to the top.
+        Ties::FirstSeen => {
+            let places = sides.iter().flatten().flat_map(|side| side.places(number));
+            places.copied().next().unwrap_or(u32::MAX)
+        }
+        _ => 0,
+    };
+    Entry { count: pair.count, ids: pair.ids, number, first }
 }
 
 #[inline(always)]
@@ -347,7 +487,7 @@ pub(super) fn tied<'a>(pieces: &'a Pieces, entry: &Entry) -> Tied<'a> {
     let (left, right) = entry.ids;
     Tied {
         ids: entry.ids,
-        texts: (&pieces.compared[left as usize], &pieces.compared[right as usize]),
+        texts: (pieces.compared(left), pieces.compared(right)),
         stripped: pieces.stripped(right),
         bytes: pieces.bytes,
         first: entry.first,

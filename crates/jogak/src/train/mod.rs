@@ -5,6 +5,7 @@
 
 pub mod alphabet;
 mod arena;
+mod bands;
 pub mod bpe;
 mod corpus;
 mod gather;
@@ -17,6 +18,7 @@ mod pieces;
 mod places;
 mod queue;
 pub mod rules;
+mod store;
 pub mod ties;
 pub mod unigram;
 mod view;

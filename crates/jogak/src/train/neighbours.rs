@@ -19,28 +19,6 @@ impl Neighbours {
         self.weights[index] += weight;
     }
 
-    /// Adds what another thread found.
-    pub(super) fn append(&mut self, other: &Self) {
-        for &symbol in &other.seen {
-            let index = symbol as usize;
-            if self.places[index] == 0 {
-                self.seen.push(symbol);
-            }
-            self.places[index] += other.places[index];
-            self.weights[index] += other.weights[index];
-        }
-    }
-
-    /// Puts a number, plus one, in the place of a neighbour's weight, and returns how many places it has.
-    /// A symbol that is no neighbour has no use for a number.
-    pub(super) fn number(&mut self, symbol: u32, number: usize) -> u32 {
-        let places = self.places[symbol as usize];
-        if places > 0 {
-            self.weights[symbol as usize] = number as u64 + 1;
-        }
-        places
-    }
-
     /// The weight of a neighbour, which is then 0.
     #[inline]
     pub(super) fn take(&mut self, symbol: u32) -> u64 {

@@ -18,17 +18,49 @@ pub(super) struct Counted {
     pub(super) places: Vec<u32>,
 }
 
-/// All pairs of `arena` that reach `threshold` and are wanted, sorted by their ids. Breaks if `tick`,
-/// which is called now and then, does. Cost: three walks over the corpus, shared out among threads.
+/// The pairs of a corpus, sorted by their ids.
+#[derive(Debug)]
+pub(super) struct Census {
+    /// Ids and counts.
+    pub(super) pairs: Vec<((u32, u32), u64)>,
+    /// For every part of the corpus, where the left symbols start.
+    pub(super) parts: Vec<Places>,
+}
+
+/// Places of pairs: those of the first one, ascending, those of the second one, and so on.
+#[derive(Debug)]
+pub(super) struct Places {
+    pub(super) places: Vec<u32>,
+    /// How many each pair has.
+    pub(super) lengths: Vec<u32>,
+}
+
+impl Census {
+    /// The pairs by themselves.
+    pub(super) fn into_counted(self) -> Vec<Counted> {
+        let mut rests: Vec<&[u32]> = self.parts.iter().map(|part| &part.places[..]).collect();
+        let pairs = self.pairs.into_iter().enumerate().map(|(number, (ids, count))| {
+            let lengths = || self.parts.iter().map(|part| part.lengths[number] as usize);
+            let mut places = Vec::with_capacity(lengths().sum());
+            for (rest, length) in rests.iter_mut().zip(lengths()) {
+                places.extend(rest.split_off(..length).unwrap_or_default());
+            }
+            Counted { ids, count, places }
+        });
+        pairs.collect()
+    }
+}
+
+/// All pairs of `parts` of an arena that reach `threshold` and are wanted. Breaks if `tick`, which is
+/// called now and then, does. Cost: three walks over the corpus, every part on a thread of its own.
 pub(super) fn count(
     arena: &Arena,
     widths: &[u32],
+    parts: &[Range<usize>],
     threshold: u64,
     wanted: impl Fn((u32, u32)) -> bool,
-    threads: usize,
     mut tick: impl FnMut() -> ControlFlow<()>,
-) -> ControlFlow<(), Vec<Counted>> {
-    let parts = arena.parts(threads);
+) -> ControlFlow<(), Census> {
     let sketches = each(parts.len(), &mut tick, |part, tick| {
         let mut sketch = Sketch::new(widths.len());
         arena.while_each_pair(widths, &parts[part], tick, |_, left, right, weight| {
@@ -36,7 +68,7 @@ pub(super) fn count(
         })?;
         ControlFlow::Continue(sketch)
     })?;
-    let sketch = Sketch::sum(sketches);
+    let sketch = Sketch::sum(&sketches);
     if let Some(kept) = sketch.exact(threshold, &wanted) {
         let mut numbers = vec![u32::MAX; Sketch::SIZE];
         for (&(ids, ..), number) in kept.iter().zip(0..) {
@@ -45,9 +77,15 @@ pub(super) fn count(
         let number = |left, right| {
             Some(numbers[sketch.place(left, right)]).filter(|&number| number != u32::MAX)
         };
-        return find(arena, widths, &parts, kept, number, tick);
+        let lengths = |part: usize| {
+            let sketch: &Sketch = &sketches[part];
+            kept.iter().map(|&(ids, _)| sketch.places[sketch.place(ids.0, ids.1)]).collect()
+        };
+        let parts = find(arena, widths, parts, lengths, number, tick)?;
+        return ControlFlow::Continue(Census { pairs: kept, parts });
     }
-    let tables = each(parts.len(), &mut tick, |part, tick| {
+    drop(sketches);
+    let mut tables = each(parts.len(), &mut tick, |part, tick| {
         let mut table: FxHashMap<(u32, u32), (u64, u32)> = FxHashMap::default();
         arena.while_each_pair(widths, &parts[part], tick, |_, left, right, weight| {
             if sketch.most(left, right) >= threshold {
@@ -58,61 +96,63 @@ pub(super) fn count(
         })?;
         ControlFlow::Continue(table)
     })?;
-    let mut tables = tables.into_iter();
-    let mut table = tables.next().unwrap_or_default();
-    for (ids, (count, places)) in tables.flatten() {
-        let sum = table.entry(ids).or_default();
-        *sum = (sum.0 + count, sum.1 + places);
+    let mut sums: FxHashMap<(u32, u32), u64> = FxHashMap::default();
+    sums.reserve(tables.iter().map(FxHashMap::len).max().unwrap_or(0));
+    for (&ids, &(count, _)) in tables.iter().flatten() {
+        *sums.entry(ids).or_default() += count;
     }
-    table.retain(|&ids, &mut (count, _)| count >= threshold && wanted(ids));
-    let mut kept: Vec<_> =
-        table.iter().map(|(&ids, &(count, places))| (ids, count, places)).collect();
+    let reach = sums.into_iter().filter(|&(ids, count)| count >= threshold && wanted(ids));
+    let mut kept: Vec<_> = reach.collect();
     kept.sort_unstable();
-    // From here on the table tells the number of a kept pair.
-    for (&(ids, ..), number) in kept.iter().zip(0..) {
+    let lengths: Vec<Vec<u32>> = tables
+        .iter()
+        .map(|table| {
+            kept.iter().map(|(ids, _)| table.get(ids).map_or(0, |entry| entry.1)).collect()
+        })
+        .collect();
+    // From here on a table tells the number of a kept pair.
+    let mut table = tables.swap_remove(0);
+    drop(tables);
+    table.clear();
+    for (&(ids, _), number) in kept.iter().zip(0..) {
         table.insert(ids, (0, number));
     }
     let number = |left, right| {
         let number = || table.get(&(left, right)).map(|&(_, number)| number);
         if sketch.most(left, right) >= threshold { number() } else { None }
     };
-    find(arena, widths, &parts, kept, number, tick)
+    let parts = find(arena, widths, parts, |part| lengths[part].clone(), number, tick)?;
+    ControlFlow::Continue(Census { pairs: kept, parts })
 }
 
-/// Ids, count and number of places of pairs.
-type Kept = Vec<((u32, u32), u64, u32)>;
-
-/// Finds the places of `kept`; `number` tells where among them a pair is.
+/// Finds the places of pairs; `number` tells which one a pair is, `lengths` how many places they have in
+/// a part.
 fn find(
     arena: &Arena,
     widths: &[u32],
     parts: &[Range<usize>],
-    kept: Kept,
+    lengths: impl Fn(usize) -> Vec<u32> + Sync,
     number: impl Fn(u32, u32) -> Option<u32> + Sync,
     tick: impl FnMut() -> ControlFlow<()>,
-) -> ControlFlow<(), Vec<Counted>> {
-    let lists = each(parts.len(), tick, |part, tick| {
-        let room = |places| if part == 0 { places } else { 0 };
-        let mut lists: Vec<Vec<u32>> =
-            kept.iter().map(|pair| Vec::with_capacity(room(pair.2 as usize))).collect();
+) -> ControlFlow<(), Vec<Places>> {
+    each(parts.len(), tick, |part, tick| {
+        let lengths = lengths(part);
+        let mut all = 0;
+        let mut cursors: Vec<usize> = Vec::with_capacity(lengths.len());
+        for &length in &lengths {
+            cursors.push(all);
+            all += length as usize;
+        }
+        let mut places = vec![0; all];
         arena.while_each_pair(widths, &parts[part], tick, |position, left, right, _| {
             if let Some(number) = number(left, right) {
-                lists[number as usize].push(position);
+                let cursor = &mut cursors[number as usize];
+                places[*cursor] = position;
+                *cursor += 1;
             }
         })?;
-        ControlFlow::Continue(lists)
-    })?;
-    let mut lists = lists.into_iter();
-    let mut places = lists.next().unwrap_or_default();
-    for more in lists {
-        for (places, more) in places.iter_mut().zip(more) {
-            places.extend(more);
-        }
-    }
-    let counted = kept.into_iter().zip(places);
-    ControlFlow::Continue(
-        counted.map(|((ids, count, _), places)| Counted { ids, count, places }).collect(),
-    )
+        ControlFlow::Continue(Places { places, lengths })
+    })
 }
 
 /// The counts of all pairs, several of them thrown together where there are too many for a cache: most
@@ -162,7 +202,11 @@ impl Sketch {
     }
 
     /// The pairs that reach `threshold` and are wanted, if that can be told from here.
-    fn exact(&self, threshold: u64, wanted: &impl Fn((u32, u32)) -> bool) -> Option<Kept> {
+    fn exact(
+        &self,
+        threshold: u64,
+        wanted: &impl Fn((u32, u32)) -> bool,
+    ) -> Option<Vec<((u32, u32), u64)>> {
         if !self.is_exact() {
             return None;
         }
@@ -171,7 +215,7 @@ impl Sketch {
         let kept = pairs.zip(self.weights.iter().zip(&self.places));
         let reach = kept
             .filter(|&(ids, (&weight, &places))| places > 0 && weight >= threshold && wanted(ids));
-        Some(reach.map(|(ids, (&weight, &places))| (ids, weight, places)).collect())
+        Some(reach.map(|(ids, (&weight, _))| (ids, weight)).collect())
     }
 
     /// A pair does not occur more often than this.
@@ -180,29 +224,23 @@ impl Sketch {
         self.weights[self.place(left, right)]
     }
 
-    fn sum(sketches: Vec<Self>) -> Self {
-        let mut sketches = sketches.into_iter();
-        let mut sum = sketches.next().unwrap_or_else(|| Self::new(0));
+    fn sum(sketches: &[Self]) -> Self {
+        let mut sum = Self::new(sketches.first().map_or(0, |sketch| sketch.symbols));
         for more in sketches {
-            sum.weights.iter_mut().zip(more.weights).for_each(|(weight, more)| *weight += more);
-            sum.places.iter_mut().zip(more.places).for_each(|(places, more)| *places += more);
+            sum.weights.iter_mut().zip(&more.weights).for_each(|(weight, more)| *weight += more);
+            sum.places.iter_mut().zip(&more.places).for_each(|(places, more)| *places += more);
         }
         sum
     }
 }
 
 /// A pair of symbols of BPE training.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Pair {
     /// Left and right id; [`NOBODY`] for a number that is free.
     pub(super) ids: (u32, u32),
     /// Occurrences times word counts; falls as neighbours are used up, never rises.
     pub(super) count: u64,
-    /// Where the left symbol starts, ascending. Complete when the pair is made; from then on some
-    /// go stale, which [`Arena::holds`] tells.
-    pub(super) places: Vec<u32>,
-    /// How many of the first places are known to be stale.
-    pub(super) stale: usize,
 }
 
 /// The ids of no pair.
@@ -214,14 +252,17 @@ pub(super) struct Pairs {
     index: FxHashMap<(u32, u32), u32>,
     pairs: Vec<Pair>,
     free: Vec<u32>,
+    /// Numbers of pairs that went, whose places nobody has given back.
+    gone: Vec<u32>,
 }
 
 impl Pairs {
     /// These pairs, numbered in this order.
-    pub(super) fn new(counted: Vec<Counted>) -> Self {
+    pub(super) fn new(counted: &[((u32, u32), u64)]) -> Self {
         let mut pairs = Self::default();
-        for Counted { ids, count, places } in counted {
-            pairs.insert(ids, count, places);
+        pairs.index.reserve(counted.len());
+        for &(ids, count) in counted {
+            pairs.insert(ids, count);
         }
         pairs
     }
@@ -232,8 +273,8 @@ impl Pairs {
     }
 
     /// Adds a pair and returns its number.
-    pub(super) fn insert(&mut self, ids: (u32, u32), count: u64, places: Vec<u32>) -> u32 {
-        let pair = Pair { ids, count, places, stale: 0 };
+    pub(super) fn insert(&mut self, ids: (u32, u32), count: u64) -> u32 {
+        let pair = Pair { ids, count };
         let number = match self.free.pop() {
             Some(number) => {
                 self.pairs[number as usize] = pair;
@@ -248,26 +289,43 @@ impl Pairs {
         number
     }
 
-    pub(super) fn number(&self, ids: (u32, u32)) -> Option<u32> {
-        self.index.get(&ids).copied()
-    }
-
     pub(super) fn get(&self, number: u32) -> &Pair {
         &self.pairs[number as usize]
     }
 
-    pub(super) fn get_mut(&mut self, number: u32) -> &mut Pair {
-        &mut self.pairs[number as usize]
+    /// A pair has lost this weight; below `threshold` it goes.
+    pub(super) fn lower(&mut self, ids: (u32, u32), weight: u64, threshold: u64) {
+        let Some(&number) = self.index.get(&ids) else { return };
+        let pair = &mut self.pairs[number as usize];
+        debug_assert!(pair.count >= weight, "a pair lost more places than it had");
+        pair.count -= weight;
+        if pair.count < threshold {
+            self.remove(number);
+        }
     }
 
-    /// Takes a pair out; its number may be given to another pair.
-    pub(super) fn remove(&mut self, number: u32) -> Pair {
-        let pair = std::mem::replace(
-            &mut self.pairs[number as usize],
-            Pair { ids: NOBODY, count: 0, places: Vec::new(), stale: 0 },
-        );
+    /// Takes a pair out.
+    pub(super) fn remove(&mut self, number: u32) {
+        self.take(number);
+        self.gone.push(number);
+    }
+
+    /// The same, if [`Pairs::free`] follows when nobody asks for its places any more.
+    pub(super) fn take(&mut self, number: u32) {
+        let pair = &mut self.pairs[number as usize];
         self.index.remove(&pair.ids);
+        *pair = Pair { ids: NOBODY, count: 0 };
+    }
+
+    /// A number may be given to another pair.
+    pub(super) fn free(&mut self, number: u32) {
         self.free.push(number);
-        pair
+    }
+
+    /// The numbers of the pairs that were taken out. From now on they may be given to other pairs.
+    pub(super) fn gone(&mut self) -> Vec<u32> {
+        let gone = std::mem::take(&mut self.gone);
+        self.free.extend(&gone);
+        gone
     }
 }

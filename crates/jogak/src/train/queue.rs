@@ -13,10 +13,6 @@ impl<T: Copy> Queue<T> {
         Self { items: Vec::new() }
     }
 
-    pub(super) fn clear(&mut self) {
-        self.items.clear();
-    }
-
     pub(super) fn peek(&self) -> Option<T> {
         self.items.first().copied()
     }

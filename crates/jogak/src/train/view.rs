@@ -13,6 +13,12 @@ use crate::observe::Silent;
 
 /// Watches BPE training.
 pub trait TrainObserver {
+    /// Whether it wants to see every merge. If not, it is told of none, and several merges may be made
+    /// at once. Asked now and then.
+    fn looks(&self) -> bool {
+        true
+    }
+
     /// The next merge has been chosen and is not yet applied. `view` shows the words as they are.
     fn before_merge(&mut self, merge: &Merge, view: &View<'_>) {
         let _ = (merge, view);
@@ -32,7 +38,11 @@ pub trait TrainObserver {
     }
 }
 
-impl TrainObserver for Silent {}
+impl TrainObserver for Silent {
+    fn looks(&self) -> bool {
+        false
+    }
+}
 
 /// What an observer of training may look at. Everything is counted anew from the words as they are,
 /// so that looking changes nothing and costs nothing to those who do not look.

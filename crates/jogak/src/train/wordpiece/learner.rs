@@ -110,10 +110,10 @@ impl<'a> Learner<'a> {
         self.rows = Rows::default();
         let widths = &self.pieces.widths;
         let wanted = |ids| !self.passed.contains(&ids);
-        let counted =
-            pairs::count(&self.arena, widths, self.threshold, wanted, self.threads, tick)?;
+        let parts = self.arena.parts(self.threads);
+        let census = pairs::count(&self.arena, widths, &parts, self.threshold, wanted, tick)?;
         let ranker = Ranker::new(self.config, &self.occurrences);
-        self.rows = Rows::new(self.pieces.texts.len(), counted, &ranker);
+        self.rows = Rows::new(self.pieces.texts.len(), census.into_counted(), &ranker);
         ControlFlow::Continue(())
     }
 
