@@ -17,7 +17,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH):$(HOME)/.cargo/bin
 unexport PYTHONPATH PYTHONHOME CONDA_PREFIX
 
 # Targets that a person types carry a `##` line, which `make help` prints.
-.PHONY: help demo test test-rust test-python lint format bench docs build lock clean tools
+.PHONY: help demo test test-rust test-python test-arm lint format bench docs build lock clean tools
 
 help: ## Show this list
 	@echo "jogak: make <target>"
@@ -33,6 +33,9 @@ test-rust: tools ## Run the Rust tests
 
 test-python: build ## Run the Python tests: ARGS="-k bpe" to choose
 	$(BIN)/python -m pytest $(ARGS)
+
+test-arm: tools ## Run the Rust tests for Arm, emulated on other machines; says what it needs. Not part of test
+	@ARM_ROOT="$(ARM_ROOT)" .ci/test-arm
 
 lint: build ## Check format, style, types and the type file of the Rust module
 	$(call need,cargo-fmt,rustup component add rustfmt)

@@ -3,14 +3,13 @@
 //! Rule: composes and decides nothing. A [`Tokenizer`] is immutable and shared between threads; what
 //! changes while encoding lives in a [`Worker`], one for each thread.
 
+mod batch;
 mod raw;
 mod sums;
 mod unigram;
 mod words;
 
-use std::ops::Range;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::added::{Added, Input, Part, SpecialPolicy, trusted_images};
 use crate::cache::{KnownWords, LongWords, Queue, WordTable};
@@ -21,6 +20,8 @@ use crate::normalize::{Origins, Place};
 use crate::observe::Silent;
 use crate::prepare::{self, Prepare, Prepared, RawScratch};
 use crate::random::SplitMix64;
+
+pub use batch::Batch;
 
 /// How much memory a worker may use to remember words, in bytes.
 pub const CACHE_LIMIT: usize = 64 << 20;
@@ -84,18 +85,6 @@ pub struct Request {
     pub first: u64,
 }
 
-/// Ids of many texts, one behind the other.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Batch {
-    /// All ids.
-    pub ids: Vec<u32>,
-    /// Text `i` has the ids from `offsets[i]` to `offsets[i + 1]`.
-    pub offsets: Vec<i64>,
-}
-
-/// A part of a batch below this many bytes is not worth a thread.
-const SMALLEST_PART: usize = 1 << 15;
-
 impl Tokenizer {
     /// Puts the rooms together.
     pub fn new(
@@ -144,33 +133,47 @@ impl Tokenizer {
 
     /// A worker, new or used before.
     pub fn worker(&self) -> Worker {
-        let idle = self.idle.try_lock().ok().and_then(|mut idle| idle.pop());
-        idle.unwrap_or_else(|| {
-            // Where words are looked up raw, the other table is seldom asked.
-            let share = if self.looks_up_raw { self.cache_limit / 8 } else { 0 };
-            let (raw, parts) = (share * 5, share);
-            let mut worker = Worker {
-                known: KnownWords::new(self.known_lengths(), self.cache_limit - raw - parts),
-                raw: KnownWords::new(std::iter::empty(), raw),
-                raw_room: RawScratch::default(),
-                parts: None,
-                raw_parts: KnownWords::new(std::iter::empty(), parts),
-                marked: None,
-                spans: None,
-                queue: Queue::default(),
-                habit: words::Habit::default(),
-                scratch: Scratch::default(),
-                prepared: prepare::Scratch::default(),
-            };
-            self.teach(&mut worker.known);
-            worker
-        })
+        self.idle_workers(1).pop().unwrap_or_else(|| self.new_worker())
+    }
+
+    /// Up to `most` of those that nobody uses.
+    fn idle_workers(&self, most: usize) -> Vec<Worker> {
+        self.idle.try_lock().map_or_else(
+            |_| Vec::new(),
+            |mut idle| {
+                let kept = idle.len().saturating_sub(most);
+                idle.split_off(kept)
+            },
+        )
+    }
+
+    fn new_worker(&self) -> Worker {
+        // Where words are looked up raw, the other table is seldom asked.
+        let share = if self.looks_up_raw { self.cache_limit / 8 } else { 0 };
+        let (raw, parts) = (share * 5, share);
+        Worker {
+            known: self.taught(self.cache_limit - raw - parts),
+            raw: KnownWords::new(raw),
+            raw_room: RawScratch::default(),
+            parts: None,
+            raw_parts: KnownWords::new(parts),
+            marked: None,
+            spans: None,
+            queue: Queue::default(),
+            habit: words::Habit::default(),
+            scratch: Scratch::default(),
+            prepared: prepare::Scratch::default(),
+        }
     }
 
     /// Gives a worker back for others to use.
     pub fn give_back(&self, worker: Worker) {
+        self.give_all_back([worker]);
+    }
+
+    fn give_all_back(&self, workers: impl IntoIterator<Item = Worker>) {
         if let Ok(mut idle) = self.idle.try_lock() {
-            idle.push(worker);
+            idle.extend(workers);
         }
     }
 
@@ -183,17 +186,9 @@ impl Tokenizer {
         (0..known as u32).filter_map(|id| Some((vocab.piece(id)?, id)))
     }
 
-    fn known_lengths(&self) -> impl Iterator<Item = usize> {
-        self.known().map(|(piece, _)| piece.len())
-    }
-
-    fn teach(&self, table: &mut KnownWords) {
-        for (piece, id) in self.known() {
-            // The first of several ids counts; so it is for `Vocab::id`.
-            if !table.knows(piece) {
-                table.insert(piece, &[id]);
-            }
-        }
+    /// A table that knows them and takes at most about `limit` bytes.
+    fn taught(&self, limit: usize) -> KnownWords {
+        KnownWords::knowing(|| self.known(), limit)
     }
 
     /// Appends the ids of `text` to `out`.
@@ -358,95 +353,6 @@ impl Tokenizer {
         }
         result
     }
-
-    /// Encodes many texts on up to `threads` threads. The answer does not depend on their number.
-    ///
-    /// # Errors
-    /// As [`Tokenizer::encode`], with the number of the first text that has one.
-    pub fn encode_batch(
-        &self,
-        texts: &[Input<'_>],
-        request: &Request,
-        threads: usize,
-    ) -> std::result::Result<Batch, (usize, crate::Error)> {
-        let lengths: Vec<usize> = texts.iter().map(|text| text.text.len()).collect();
-        let done = self.shared_out(&lengths, threads, |range, worker| {
-            self.encode_part(texts, range, request, worker)
-        });
-        let mut batch = Batch { ids: Vec::new(), offsets: Vec::with_capacity(texts.len() + 1) };
-        batch.offsets.push(0);
-        for (number, result) in done.into_iter().enumerate() {
-            let (ids, ends) = result?;
-            let base = batch.ids.len();
-            batch.offsets.extend(ends.iter().map(|end| (base + end) as i64));
-            if number == 0 {
-                batch.ids = ids;
-            } else {
-                batch.ids.extend_from_slice(&ids);
-            }
-        }
-        Ok(batch)
-    }
-
-    /// Cuts texts of these lengths, in bytes, into ranges and does `part` with each, on up to `threads` threads. The answers come in the
-    /// order of the texts.
-    pub(crate) fn shared_out<R: Send>(
-        &self,
-        lengths: &[usize],
-        threads: usize,
-        part: impl Fn(Range<usize>, &mut Worker) -> R + Sync,
-    ) -> Vec<R> {
-        let parts = parts(lengths, threads);
-        let next = AtomicUsize::new(0);
-        let run = || {
-            let mut worker = self.worker();
-            let mut done = Vec::new();
-            loop {
-                let number = next.fetch_add(1, Ordering::Relaxed);
-                let Some(range) = parts.get(number) else { break };
-                done.push((number, part(range.clone(), &mut worker)));
-            }
-            self.give_back(worker);
-            done
-        };
-        let mut done: Vec<(usize, R)> = if threads.min(parts.len()) <= 1 {
-            run()
-        } else {
-            std::thread::scope(|scope| {
-                let others: Vec<_> =
-                    (1..threads.min(parts.len())).map(|_| scope.spawn(run)).collect();
-                let mut done = run();
-                for other in others {
-                    match other.join() {
-                        Ok(more) => done.extend(more),
-                        Err(panic) => std::panic::resume_unwind(panic),
-                    }
-                }
-                done
-            })
-        };
-        done.sort_unstable_by_key(|(number, _)| *number);
-        done.into_iter().map(|(_, answer)| answer).collect()
-    }
-
-    fn encode_part(
-        &self,
-        texts: &[Input<'_>],
-        range: Range<usize>,
-        request: &Request,
-        worker: &mut Worker,
-    ) -> PartResult {
-        let bytes: usize = texts[range.clone()].iter().map(|text| text.text.len()).sum();
-        // Room that is not used is not touched, and so costs nothing.
-        let mut ids = Vec::with_capacity(bytes / 3);
-        let mut ends = Vec::with_capacity(range.len());
-        for index in range {
-            self.encode_numbered(texts[index], request, index as u64, worker, &mut ids)
-                .map_err(|error| (index, error))?;
-            ends.push(ids.len());
-        }
-        Ok((ids, ends))
-    }
 }
 
 /// The error with its place in characters rather than bytes of `text`.
@@ -497,24 +403,4 @@ fn fuse(ids: &mut Vec<u32>, first: usize, unknown: u32) {
         kept += 1;
     }
     ids.truncate(kept);
-}
-
-/// Ids, and where each text ends in them; or the text with an error, and the error.
-type PartResult = std::result::Result<(Vec<u32>, Vec<usize>), (usize, crate::Error)>;
-
-/// Cuts a list of texts into ranges of about the same number of bytes: one for one thread, some more
-/// than there are threads for several, so that none waits long for the last.
-fn parts(lengths: &[usize], threads: usize) -> Vec<Range<usize>> {
-    let total: usize = lengths.iter().sum();
-    let part = if threads <= 1 { usize::MAX } else { (total / (8 * threads)).max(SMALLEST_PART) };
-    let mut parts = Vec::new();
-    let (mut from, mut bytes) = (0, 0);
-    for (index, length) in lengths.iter().enumerate() {
-        bytes += length;
-        if bytes >= part || index + 1 == lengths.len() {
-            parts.push(from..index + 1);
-            (from, bytes) = (index + 1, 0);
-        }
-    }
-    parts
 }

@@ -231,7 +231,7 @@ fn a_catastrophic_pattern_gives_up() {
             matches!(&outcome, Err(Error::PatternGaveUp { pattern: p, .. }) if p == pattern),
             "{pattern}: {outcome:?}"
         );
-        assert!(started.elapsed() < Duration::from_secs(30), "{pattern} {:?}", started.elapsed());
+        assert!(started.elapsed() < Duration::from_secs(300), "{pattern} {:?}", started.elapsed());
     }
 }
 

@@ -8,6 +8,9 @@ use super::long::{LongWords, Trail};
 use super::short::{MOST, Packed, ShortWords, Sought};
 use super::{INLINE, LONGEST};
 
+/// Words that are taught at once.
+const BLOCK: usize = 64;
+
 /// Words, looked up many at a time.
 #[derive(Debug)]
 pub struct KnownWords {
@@ -19,20 +22,59 @@ pub struct KnownWords {
 }
 
 impl KnownWords {
-    /// Knows no word; has room for words of these lengths in bytes, and takes at most about `limit` bytes if
-    /// those fit.
-    pub fn new(lengths: impl Iterator<Item = usize>, limit: usize) -> Self {
-        Self {
-            short: ShortWords::new(lengths, limit / 2),
+    /// Knows no word, and takes at most about `limit` bytes.
+    pub fn new(limit: usize) -> Self {
+        Self::knowing(std::iter::empty, limit)
+    }
+
+    /// Knows `words`, each with its one id; the first of the same words counts. Takes at most about `limit` bytes
+    /// if they fit.
+    pub fn knowing<'a, W: Iterator<Item = (&'a [u8], u32)>>(
+        words: impl Fn() -> W,
+        limit: usize,
+    ) -> Self {
+        let mut known = Self {
+            short: ShortWords::new(words().map(|(word, _)| word), limit / 2),
             characters: Vec::new(),
             long: LongWords::new(limit / 2),
             limit,
+        };
+        // As when words are looked up: some at once, so that memory is waited for once.
+        let mut words = words();
+        let mut block: Vec<(Sought, &[u8], u32)> = Vec::with_capacity(BLOCK);
+        loop {
+            for (word, id) in words.by_ref().take(BLOCK) {
+                block.push((known.seek(word, 0, word.len()), word, id));
+            }
+            if block.is_empty() {
+                return known;
+            }
+            for (sought, word, id) in block.drain(..) {
+                known.teach(sought, word, id);
+            }
         }
     }
 
+    fn teach(&mut self, sought: Sought, word: &[u8], id: u32) {
+        match Packed::new(&[id]) {
+            Some(ids) if (1..=INLINE).contains(&word.len()) => {
+                if self.short.insert_first(sought, ids) && word.len() <= 3 {
+                    self.keep_character(word, ids);
+                }
+            }
+            _ if self.knows(word) => {}
+            _ => self.insert(word, &[id]),
+        }
+    }
+
+    /// Bytes that it may take, about.
+    pub fn limit(&self) -> usize {
+        self.limit
+    }
+
     /// Forgets everything.
-    pub fn clear(&mut self, lengths: impl Iterator<Item = usize>) {
-        *self = Self::new(lengths, self.limit);
+    pub fn clear(&mut self) {
+        *self = Self::new(self.limit);
     }
 
     /// Whether there is no room left.
@@ -169,11 +211,14 @@ fn append(ids: Packed, count: usize, out: &mut Vec<u32>) {
 mod tests {
     use super::*;
 
+    fn word(n: usize) -> Vec<u8> {
+        format!("{n}{}", "x\0".repeat(n % 40)).into_bytes()
+    }
+
     #[test]
     fn remembers_words_of_all_lengths_and_ids_of_all_sizes() {
-        let word = |n: usize| format!("{n}{}", "x\0".repeat(n % 40)).into_bytes();
         let ids = |n: usize| (0..n as u32 % 7).map(|id| id << (n % 30)).collect::<Vec<u32>>();
-        let mut table = KnownWords::new((0..500).map(|n| word(n).len()), 1 << 24);
+        let mut table = KnownWords::new(1 << 24);
         for n in 0..5000 {
             assert!(!table.get(&word(n), 0, word(n).len(), &mut Vec::new()));
             table.insert(&word(n), &ids(n));
@@ -189,8 +234,27 @@ mod tests {
     }
 
     #[test]
+    fn knows_what_it_is_told_first() {
+        let words: Vec<(Vec<u8>, u32)> = (0..4000)
+            .map(|n| (word(n % 1500), n as u32 | if n % 7 == 0 { 1 << 25 } else { 0 }))
+            .chain([("가".into(), 5), ("가".into(), 6), (Vec::new(), 7)])
+            .collect();
+        let known = || words.iter().map(|(word, id)| (word.as_slice(), *id));
+        let table = KnownWords::knowing(known, 1 << 24);
+        for (word, _) in known().filter(|(word, _)| !word.is_empty()) {
+            let mut out = Vec::new();
+            assert_eq!(table.get(word, 0, word.len(), &mut out), word.len() <= LONGEST);
+            let first = known().find(|&(other, _)| other == word).map(|(_, id)| id);
+            assert_eq!(out.first().copied(), first.filter(|_| word.len() <= LONGEST));
+        }
+        let mut room = [0; MOST];
+        assert_eq!(table.write_character(u32::from('가'), &mut room), Some(1));
+        assert_eq!(room[0], 5);
+    }
+
+    #[test]
     fn keeps_characters_beside() {
-        let mut table = KnownWords::new([].into_iter(), 1 << 20);
+        let mut table = KnownWords::new(1 << 20);
         let cases: [(&str, &[u32], bool); 7] = [
             ("가", &[1], true),
             ("나", &[1 << 19, 0], true),
@@ -215,7 +279,7 @@ mod tests {
 
     #[test]
     fn stays_within_its_limit() {
-        let mut table = KnownWords::new([].into_iter(), 1 << 18);
+        let mut table = KnownWords::new(1 << 18);
         for n in 0..200_000u32 {
             table.insert(format!("{n}").as_bytes(), &[n]);
             table.insert(format!("{n} and more").as_bytes(), &[n; 5]);

@@ -86,6 +86,12 @@ fn free(line: &Line, narrow: bool) -> Option<usize> {
     (0..entries(narrow)).find(|&at| number(line, at) == 0 && (narrow || number(line, 2 + at) == 0))
 }
 
+/// Whether a word of so many bytes is narrow.
+#[inline(always)]
+fn is_narrow(len: usize, ascii: bool) -> bool {
+    (len <= NARROW) & ascii
+}
+
 /// Lines for one width: a power of two of them.
 #[derive(Debug, Clone, Copy)]
 struct Region {
@@ -151,15 +157,14 @@ pub(super) struct ShortWords {
 }
 
 impl ShortWords {
-    /// Empty, with room for words of these lengths in bytes at least.
-    pub(super) fn new(lengths: impl Iterator<Item = usize>, limit: usize) -> Self {
+    /// Empty, with room for these words at least.
+    pub(super) fn new<'a>(words: impl Iterator<Item = &'a [u8]>, limit: usize) -> Self {
         let (mut narrow, mut wide) = (0, 0);
-        for length in lengths {
-            narrow += usize::from(length <= NARROW);
-            wide += usize::from(length > NARROW && length <= INLINE);
+        for word in words.filter(|word| word.len() <= INLINE) {
+            if is_narrow(word.len(), word.is_ascii()) { narrow += 1 } else { wide += 1 }
         }
         // At most half full.
-        let (narrow, wide) = (narrow.div_ceil(2), wide);
+        let (narrow, wide) = (2 * narrow / entries(true), 2 * wide / entries(false));
         let lines = |count: usize| count.next_power_of_two().max(16);
         let words = Self::with_lines(lines(narrow), lines(wide), limit / size_of::<Line>());
         Self { limit: words.limit.max(words.lines.all().len()), ..words }
@@ -201,7 +206,7 @@ impl ShortWords {
     fn sought(&self, key: u128, len: usize) -> Sought {
         let hash = fold(key);
         let (low, high) = (key as u64, (key >> 64) as u64);
-        let narrow = (len <= NARROW) & (low & BEYOND_ASCII == 0);
+        let narrow = is_narrow(len, low & BEYOND_ASCII == 0);
         // The first seven bytes, and the length from the other half.
         let low = select_unpredictable(narrow, low | high, low);
         let first = select_unpredictable(narrow, self.narrow.first, self.wide.first);
@@ -255,6 +260,16 @@ impl ShortWords {
             self.enter(sought, ids);
         }
         ids
+    }
+
+    /// Enters a word of 1 to 15 bytes with an id that fits, if it is not there and [there is
+    /// room](Self::new). Says whether it did.
+    pub(super) fn insert_first(&mut self, sought: Sought, ids: Packed) -> bool {
+        let known = self.get(sought) != Packed::NONE;
+        if !known {
+            self.enter(sought, ids);
+        }
+        !known
     }
 
     fn enter(&mut self, sought: Sought, ids: Packed) {

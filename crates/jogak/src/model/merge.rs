@@ -4,19 +4,17 @@
 //! if there are several) and join it; begin again until none merges.
 //!
 //! * Short words: exactly that, on an array of ranks beside the symbols.
-//! * Long words: a heap of (rank, position) over a linked list, n log n.
+//! * Long words: a queue of (rank, position) over a linked list.
 //! * Very long words (nobody's words, but everybody's attacks): windows. A sequence of pieces is the
 //!   answer for a text exactly if every two neighbours are the answer for their joined text. So the
 //!   text is encoded window by window, each beginning at the last accepted piece; if that piece comes
 //!   out again, everything behind it fits on. Holds where every piece has one derivation, from
 //!   pieces of lower rank; `Bpe` checks that.
-//! * With dropout (Provilkov et al. 2020): the heap, from which an entry that is dropped is set aside
+//! * With dropout (Provilkov et al. 2020): the queue, from which an entry that is dropped is set aside
 //!   until the next merge. Taking candidates in order and drawing for each until one stays is the
 //!   same, in distribution, as drawing for all candidates and taking the first that stays.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
+use super::buckets::Buckets;
 use super::pairs::{NO_RANK, PairTable};
 use crate::observe::{Silent, WordObserver};
 use crate::random::SplitMix64;
@@ -40,10 +38,10 @@ pub struct Merger {
     pub(super) starts: Vec<u32>,
     /// Beside each: the rank of the pair that it makes with the next one.
     ranks: Vec<u32>,
-    heap: BinaryHeap<Reverse<u64>>,
+    queue: Buckets,
     links: Vec<Link>,
-    /// Entries that dropout took from the heap since the last merge.
-    aside: Vec<u64>,
+    /// Entries that dropout took from the queue since the last merge.
+    aside: Vec<(u32, u32)>,
     window: Option<Box<Merger>>,
     /// The first symbols with the text that each stands for; kept here for its memory.
     pub(super) symbols: Vec<Symbol>,
@@ -138,7 +136,6 @@ impl Merger {
         observer: &mut O,
     ) {
         let len = self.ids.len();
-        let entry = |rank: u32, at: u32| u64::from(rank) << 32 | u64::from(at);
         self.links.clear();
         self.links.extend(self.ids.iter().enumerate().map(|(at, &id)| Link {
             id,
@@ -146,15 +143,16 @@ impl Merger {
             behind: if at + 1 < len { at as u32 + 1 } else { NOWHERE },
             rank: self.ids.get(at + 1).map_or(NO_RANK, |&next| pairs.rank(id, next)),
         }));
-        let mut heap = std::mem::take(&mut self.heap).into_vec();
-        heap.clear();
-        let merging = self.links.iter().enumerate().filter(|(_, link)| link.rank != NO_RANK);
-        heap.extend(merging.map(|(at, link)| Reverse(entry(link.rank, at as u32))));
-        let mut heap = BinaryHeap::from(heap);
+        let queue = &mut self.queue;
+        queue.clear(pairs.ranks());
+        for (at, link) in self.links.iter().enumerate() {
+            if link.rank != NO_RANK {
+                queue.push(link.rank, at as u32);
+            }
+        }
         self.aside.clear();
         let links = &mut self.links;
-        while let Some(Reverse(top)) = heap.pop() {
-            let (rank, at) = ((top >> 32) as u32, top as u32);
+        while let Some((rank, at)) = queue.pop(|rank, at| links[at as usize].rank == rank) {
             let link = links[at as usize];
             if link.rank != rank {
                 continue;
@@ -163,7 +161,7 @@ impl Merger {
                 && random.chance(*p)
             {
                 observer.dropped(at as usize, rank);
-                self.aside.push(top);
+                self.aside.push((rank, at));
                 continue;
             }
             let next = links[link.behind as usize];
@@ -178,19 +176,18 @@ impl Merger {
             }
             links[at as usize] =
                 Link { id: product, before: link.before, behind: next.behind, rank: rank_behind };
-            heap.extend(self.aside.drain(..).map(Reverse));
+            self.aside.drain(..).for_each(|(rank, at)| queue.push(rank, at));
             if rank_behind != NO_RANK {
-                heap.push(Reverse(entry(rank_behind, at)));
+                queue.push(rank_behind, at);
             }
             if link.before != NOWHERE {
                 let before = &mut links[link.before as usize];
                 before.rank = pairs.rank(before.id, product);
                 if before.rank != NO_RANK {
-                    heap.push(Reverse(entry(before.rank, link.before)));
+                    queue.push(before.rank, link.before);
                 }
             }
         }
-        self.heap = heap;
         self.ids.clear();
         self.starts.clear();
         let mut at = 0;

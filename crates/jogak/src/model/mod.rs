@@ -4,6 +4,7 @@
 
 mod automaton;
 pub mod bpe;
+mod buckets;
 pub mod codes;
 pub(crate) mod cuts;
 mod drawn;

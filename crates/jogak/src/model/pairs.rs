@@ -19,13 +19,14 @@ pub(super) struct PairTable {
     slots: Vec<Slot>,
     shift: u32,
     len: usize,
+    ranks: usize,
 }
 
 impl PairTable {
     pub(super) fn with_capacity(pairs: usize) -> Self {
         let size = (pairs * 2).next_power_of_two().max(16);
         let free = Slot { left: 0, right: 0, rank: NO_RANK, product: 0 };
-        Self { slots: vec![free; size], shift: 64 - size.trailing_zeros(), len: 0 }
+        Self { slots: vec![free; size], shift: 64 - size.trailing_zeros(), len: 0, ranks: 0 }
     }
 
     #[inline]
@@ -50,6 +51,7 @@ impl PairTable {
         }
         self.slots[at] = Slot { left, right, rank, product };
         self.len += 1;
+        self.ranks = self.ranks.max(rank as usize + 1);
         true
     }
 
@@ -70,6 +72,11 @@ impl PairTable {
     /// How many merges there are.
     pub(super) fn len(&self) -> usize {
         self.len
+    }
+
+    /// All ranks are below this.
+    pub(super) fn ranks(&self) -> usize {
+        self.ranks
     }
 
     /// All merges as (rank, left, right), by rank.

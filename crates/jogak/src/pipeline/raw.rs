@@ -99,7 +99,7 @@ impl Tokenizer {
             sure.set(encode().is_some());
             if sure.get() && odd.get().is_none() {
                 if table.is_full() {
-                    table.clear(std::iter::empty());
+                    table.clear();
                 }
                 table.insert(word.as_bytes(), &out[before..]);
             }

@@ -140,7 +140,7 @@ fn near_in_parts(
             && mark.is_some_and(|mark| mark.holds_to_the_largest() && mark.extent() <= most)
         {
             if known.is_full() {
-                known.clear(std::iter::empty());
+                known.clear();
             }
             known.insert(part.as_bytes(), &out[first..]);
         }
@@ -222,7 +222,7 @@ impl Sums<'_> {
             let word = &bytes[start..end];
             if mark.holds_to_the_largest() && mark.extent() <= extent(word.len()) as f64 {
                 if table.is_full() {
-                    table.clear(std::iter::empty());
+                    table.clear();
                 }
                 table.insert(word, &out[before..]);
                 return;

@@ -86,8 +86,7 @@ impl Learner<'_> {
 
     fn insert(&self, table: &mut KnownWords, start: usize, end: usize, ids: &[u32]) {
         if table.is_full() {
-            table.clear(self.tokenizer.known_lengths());
-            self.tokenizer.teach(table);
+            *table = self.tokenizer.taught(table.limit());
         }
         table.insert(&self.text.as_bytes()[start..end], ids);
     }

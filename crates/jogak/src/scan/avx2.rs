@@ -10,18 +10,40 @@ use std::arch::x86_64::{
     __m256i, _mm256_cmpeq_epi8, _mm256_min_epu8, _mm256_movemask_epi8, _mm256_or_si256,
     _mm256_set1_epi8, _mm256_setr_epi64x, _mm256_sub_epi8,
 };
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use super::{Apart, Ascii, BLOCK, Chinese, High, Look, Task};
 
-/// Does the work if the machine can; else gives it back.
+/// Whether the machine has all of it, once somebody asked: [`YES`], [`NO`]; 0 before.
+static ABLE: AtomicU8 = AtomicU8::new(0);
+const YES: u8 = 1;
+const NO: u8 = 2;
+
+/// One look at memory, as texts are short.
 #[inline]
-pub(super) fn run<T: Task>(task: T) -> Option<T> {
+fn able() -> bool {
+    match ABLE.load(Ordering::Relaxed) {
+        0 => ask(),
+        answer => answer == YES,
+    }
+}
+
+#[cold]
+fn ask() -> bool {
     let able = is_x86_feature_detected!("avx2")
         && is_x86_feature_detected!("bmi1")
         && is_x86_feature_detected!("bmi2")
         && is_x86_feature_detected!("lzcnt")
         && is_x86_feature_detected!("popcnt");
-    if !able {
+    // Threads that ask at the same time write the same answer.
+    ABLE.store(if able { YES } else { NO }, Ordering::Relaxed);
+    able
+}
+
+/// Does the work if the machine can; else gives it back.
+#[inline]
+pub(super) fn run<T: Task>(task: T) -> Option<T> {
+    if !able() {
         return Some(task);
     }
     // SAFETY: the machine has all that `enabled` is compiled for.

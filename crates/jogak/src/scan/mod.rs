@@ -11,10 +11,13 @@
 //! prefetch.rs a hint                                          a safe face of it
 //! plain.rs    eight bytes at a time in an ordinary register   any machine
 //! avx2.rs     32 at a time                                    x86-64 of 2013 and later, found when run
+//! neon.rs     16 at a time                                    Arm of 64 bits: all have it, nothing is asked
 //! ```
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+#[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
+mod neon;
 mod plain;
 mod prefetch;
 
@@ -123,6 +126,8 @@ pub(crate) trait Task {
 pub(crate) fn fastest<T: Task>(task: T) {
     #[cfg(target_arch = "x86_64")]
     let Some(task) = avx2::run(task) else { return };
+    #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
+    let Some(task) = neon::run(task) else { return };
     task.run::<Plain>();
 }
 
