@@ -99,6 +99,12 @@ fn fold(key: u128) -> u64 {
     product as u64 ^ (product >> 64) as u64
 }
 
+/// A hash of `text[start..end]`, which has 1 to 15 bytes.
+#[inline]
+pub(crate) fn hash(text: &[u8], start: usize, end: usize) -> u64 {
+    fold(key(text, start, end))
+}
+
 fn hash_long(word: &[u8]) -> u64 {
     word.chunks(15).fold(word.len() as u64, |hash, chunk| {
         fold(key(chunk, 0, chunk.len()) ^ u128::from(hash) << 32).wrapping_add(hash.rotate_left(17))

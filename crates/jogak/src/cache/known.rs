@@ -82,6 +82,11 @@ impl KnownWords {
         self.short.is_full() || self.long.is_full()
     }
 
+    /// Whether words that can be done without should not be remembered any more.
+    pub fn is_crowded(&self) -> bool {
+        self.short.is_crowded() || self.long.is_full()
+    }
+
     /// Appends the ids of `text[start..end]` to `out`; false if the word is not known.
     pub fn get(&self, text: &[u8], start: usize, end: usize, out: &mut Vec<u32>) -> bool {
         if end - start > INLINE {

@@ -188,6 +188,16 @@ impl ShortWords {
         full(self.narrow, entries(true)) || full(self.wide, entries(false))
     }
 
+    /// Whether what can be done without should not be entered any more: more than half of the last room that
+    /// there will be is taken.
+    pub(super) fn is_crowded(&self) -> bool {
+        let crowded = |region: Region, entries| {
+            region.used * 8 >= region.lines * entries * 3
+                && self.narrow.lines + self.wide.lines + region.lines > self.limit
+        };
+        crowded(self.narrow, entries(true)) || crowded(self.wide, entries(false))
+    }
+
     /// What it looks like; words are to be sought anew if that changes.
     #[inline(always)]
     pub(super) fn shape(&self) -> (usize, usize) {

@@ -9,7 +9,7 @@
 //! What is remembered, and when, is never seen in a result.
 
 use super::{Looking, Tokenizer, Worker, fuse};
-use crate::cache::{INLINE, KnownWords, MOST, Queue, look_up_between};
+use crate::cache::{INLINE, KnownWords, MOST, Queue, hash, look_up_between};
 use crate::error::Result;
 use crate::model::cuts::Cuts;
 use crate::model::{Bpe, Scratch, Way};
@@ -48,11 +48,8 @@ impl Habit {
         }
     }
 
-    /// Whether a word was seen before; it is now.
-    fn again(&mut self, word: &[u8]) -> bool {
-        let hash = word
-            .iter()
-            .fold(0u64, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+    /// Whether a word of this hash was seen before; it is now.
+    fn again(&mut self, hash: u64) -> bool {
         let bit = (hash >> (64 - 19)) as usize;
         let seen = &mut self.seen[bit / 64];
         let before = *seen >> (bit % 64) & 1 == 1;
@@ -160,7 +157,8 @@ impl<'a> Words<'a> {
         queue.look_up(bytes, known, ids, |known, start, end, ids| {
             learner.learn(known, start, end, ids);
         });
-        if parts > 1 && whole && learner.result.is_ok() && habit.again(&bytes[start..end]) {
+        let worth = parts > 1 && whole && !known.is_crowded();
+        if worth && learner.result.is_ok() && habit.again(hash(bytes, start, end)) {
             learner.insert(known, start, end, &ids[before..]);
         }
         true
