@@ -4,9 +4,9 @@
 //! Words of a few bytes and ids lie [close together](super::short), characters in a list of their own,
 //! and whatever is longer [elsewhere](LongWords).
 
-use super::long::{LongWords, Trail};
+use super::INLINE;
+use super::long::{LONGEST_KNOWN, LongWords, Trail};
 use super::short::{Packed, ShortWords, Sought};
-use super::{INLINE, LONGEST};
 
 /// Words, looked up many at a time.
 #[derive(Debug)]
@@ -109,7 +109,7 @@ impl KnownWords {
     /// Remembers the ids of a word that is not known. Very long words, and all when there is no room, are let
     /// go.
     pub fn insert(&mut self, word: &[u8], ids: &[u32]) {
-        if word.is_empty() || word.len() > LONGEST || self.is_full() {
+        if word.is_empty() || word.len() > LONGEST_KNOWN || self.is_full() {
             return;
         }
         let packed = Packed::new(ids);
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn remembers_words_of_all_lengths_and_ids_of_all_sizes() {
-        let word = |n: usize| format!("{n}{}", "x\0".repeat(n % 40)).into_bytes();
+        let word = |n: usize| format!("{n}{}", "x\0".repeat(n % 80)).into_bytes();
         let ids = |n: usize| (0..n as u32 % 7).map(|id| id << (n % 30)).collect::<Vec<u32>>();
         let mut table = KnownWords::new((0..500).map(|n| word(n).len()), 1 << 24);
         for n in 0..5000 {
@@ -168,7 +168,7 @@ mod tests {
             let mut text = b"before".to_vec();
             text.extend(word(n));
             let known = table.get(&text, 6, text.len(), &mut out);
-            assert_eq!(known, word(n).len() <= super::super::LONGEST);
+            assert_eq!(known, word(n).len() <= LONGEST_KNOWN);
             assert_eq!(out, if known { ids(n) } else { Vec::new() });
         }
     }
