@@ -113,6 +113,34 @@ def test_models_of_files(name: str, data: Callable[[str], Path]) -> None:
     compare(tok, ["".join(hostile(2, 3000))])
 
 
+GLUED = "的一是不了人我在有他这为之大来以个中上们到说国和地也子时道出而要于就下得可你年生"
+GLUED += "，。！？（）「」、：；　ＡＢＣ１２３ｱｲｳ㌀①가나다a1龘𠀀\u200b\u0301éж"
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_long_words(name: str, data: Callable[[str], Path]) -> None:
+    """Words of all lengths around the longest that is remembered, and far longer ones."""
+    tok = jogak.load(data(f"models/{name}"))
+    draw = random.Random(5)
+    pools = [
+        GLUED,
+        GLUED[:40],
+        "abcde-/.=" + GLUED[:3],
+        "가나다라마바사하이으로다",
+        "龘靐齉",
+        "жщюя",
+    ]
+    texts = []
+    for _ in range(1500):
+        words = []
+        for _ in range(draw.randint(1, 6)):
+            length = draw.choice([5, 15, 22, 30, 43, 64, 70, 128, 131, 300, 2500])
+            pool = draw.choice(pools)
+            words.append("".join(draw.choice(pool) for _ in range(draw.randint(1, length))))
+        texts.append(" ".join(words))
+    compare(tok, texts)
+
+
 PIECES = (*"▁abcxyzéß.中가", "ab", "bc", "▁a", "▁ab", "a▁b", "▁▁", "▁▁▁", "각", "xx", "xxxx")
 
 

@@ -11,7 +11,7 @@ mod queue;
 mod short;
 
 pub use known::KnownWords;
-pub use long::LongWords;
+pub use long::{LONGEST_KNOWN, LongWords};
 pub use queue::{Queue, look_up_between};
 pub use short::MOST;
 
@@ -19,7 +19,7 @@ use hashbrown::HashTable;
 
 /// Longest word that is its own key.
 pub(crate) const INLINE: usize = 15;
-/// Longest word that is remembered at all, in bytes.
+/// Longest word that a [`WordTable`] remembers, in bytes.
 pub const LONGEST: usize = 64;
 /// Marks a free slot.
 const FREE: u32 = u32::MAX;

@@ -4,9 +4,9 @@
 //! Words of a few bytes and ids lie [close together](super::short), characters in a list of their own,
 //! and whatever is longer [elsewhere](LongWords).
 
-use super::long::{LongWords, Trail};
+use super::INLINE;
+use super::long::{LONGEST_KNOWN, LongWords, Trail};
 use super::short::{MOST, Packed, ShortWords, Sought};
-use super::{INLINE, LONGEST};
 
 /// Words that are taught at once.
 const BLOCK: usize = 64;
@@ -163,7 +163,7 @@ impl KnownWords {
     /// Remembers the ids of a word that is not known. Very long words, and all when there is no room, are let
     /// go.
     pub fn insert(&mut self, word: &[u8], ids: &[u32]) {
-        if word.is_empty() || word.len() > LONGEST || self.is_full() {
+        if word.is_empty() || word.len() > LONGEST_KNOWN || self.is_full() {
             return;
         }
         let packed = match word.len() {
@@ -217,7 +217,7 @@ mod tests {
     use super::*;
 
     fn word(n: usize) -> Vec<u8> {
-        format!("{n}{}", "x\0".repeat(n % 40)).into_bytes()
+        format!("{n}{}", "x\0".repeat(n % 80)).into_bytes()
     }
 
     #[test]
@@ -233,7 +233,7 @@ mod tests {
             let mut text = b"before".to_vec();
             text.extend(word(n));
             let known = table.get(&text, 6, text.len(), &mut out);
-            assert_eq!(known, word(n).len() <= super::super::LONGEST);
+            assert_eq!(known, word(n).len() <= LONGEST_KNOWN);
             assert_eq!(out, if known { ids(n) } else { Vec::new() });
         }
     }
@@ -248,9 +248,9 @@ mod tests {
         let table = KnownWords::knowing(known, 1 << 24);
         for (word, _) in known().filter(|(word, _)| !word.is_empty()) {
             let mut out = Vec::new();
-            assert_eq!(table.get(word, 0, word.len(), &mut out), word.len() <= LONGEST);
+            assert_eq!(table.get(word, 0, word.len(), &mut out), word.len() <= LONGEST_KNOWN);
             let first = known().find(|&(other, _)| other == word).map(|(_, id)| id);
-            assert_eq!(out.first().copied(), first.filter(|_| word.len() <= LONGEST));
+            assert_eq!(out.first().copied(), first.filter(|_| word.len() <= LONGEST_KNOWN));
         }
         let mut room = [0; MOST];
         assert_eq!(table.write_character(u32::from('가'), &mut room), Some(1));

@@ -11,6 +11,8 @@
 use super::{fold, key};
 use crate::scan::prefetch;
 
+/// Longest word that [`KnownWords`](super::KnownWords) remember, in bytes.
+pub const LONGEST_KNOWN: usize = 128;
 /// Fewest slots.
 const SMALLEST: usize = 1 << 10;
 const HEAD: usize = 4;
@@ -153,7 +155,10 @@ impl LongWords {
         self.records.extend_from_slice(&len.to_le_bytes());
         self.records.extend_from_slice(&count.to_le_bytes());
         self.records.extend_from_slice(word);
-        ids.iter().for_each(|id| self.records.extend_from_slice(&id.to_le_bytes()));
+        let from = self.records.len();
+        self.records.resize(from + ids.len() * 4, 0);
+        let room = self.records[from..].as_chunks_mut::<4>().0;
+        room.iter_mut().zip(ids).for_each(|(room, id)| *room = id.to_le_bytes());
         self.place(hash(word) >> 32 << 32 | u64::from(start));
         self.used += 1;
     }

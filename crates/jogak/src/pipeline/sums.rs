@@ -8,7 +8,7 @@
 
 use super::raw::character;
 use super::{Tokenizer, Worker, fuse};
-use crate::cache::{KnownWords, LONGEST, LongWords, Queue};
+use crate::cache::{KnownWords, LONGEST_KNOWN, LongWords, Queue};
 use crate::model::cuts::Cuts;
 use crate::model::unigram::{LARGEST_SINGLE, Marked, NearTies, Running, Unigram};
 use crate::model::{Precision, Scratch};
@@ -59,6 +59,8 @@ struct Sums<'a> {
     parts: &'a mut KnownWords,
     /// So many words are not cut into parts, for it did not pay.
     uncut: u32,
+    /// The last word was nearly all known characters, and so is soon made again.
+    is_cheap: bool,
     marked: &'a mut LongWords,
     /// The sum of the scores of all ids before `summed`.
     running: Running,
@@ -95,6 +97,7 @@ impl Tokenizer {
             room,
             parts,
             uncut: 0,
+            is_cheap: false,
             marked,
             running: Running::default(),
             summed: first,
@@ -211,6 +214,11 @@ impl Sums<'_> {
         if !self.sure {
             return;
         }
+        // What cannot be remembered, and is not of known characters, is cut but once.
+        if end - start > LONGEST_KNOWN && self.uncut > 0 {
+            self.uncut -= 1;
+            return self.exactly(start, end, None, out);
+        }
         let (bytes, before) = (self.text.as_bytes(), out.len());
         let mark = if self.marked.get(bytes, start, end, out) {
             Marked(out.pop().unwrap_or_default())
@@ -221,13 +229,15 @@ impl Sums<'_> {
             };
             let word = &bytes[start..end];
             if mark.holds_to_the_largest() && mark.extent() <= extent(word.len()) as f64 {
-                if table.is_full() {
-                    table.clear();
+                if !self.is_cheap {
+                    if table.is_full() {
+                        table.clear();
+                    }
+                    table.insert(word, &out[before..]);
                 }
-                table.insert(word, &out[before..]);
                 return;
             }
-            if word.len() <= LONGEST {
+            if word.len() <= LONGEST_KNOWN {
                 if self.marked.is_full() {
                     self.marked.clear();
                 }
@@ -250,14 +260,16 @@ impl Sums<'_> {
 
     /// The ids of a word, and for which sums they hold; None if that is not certain.
     fn near(&mut self, start: usize, end: usize, out: &mut Vec<u32>) -> Option<Marked> {
-        let Self { tokenizer, model, raw, text, scratch, room, parts, uncut, .. } = self;
+        let Self { tokenizer, model, raw, text, scratch, room, parts, uncut, is_cheap, .. } = self;
+        *is_cheap = false;
         let ready = raw.ready(&tokenizer.prepare, &text[start..end], None, room).ok()??;
         let Ready { prepared: ready, whole } = ready;
         let mut part = |part: &str, out: &mut Vec<u32>| match model.borders() {
             Some(borders) if part.len() > UNCUT && *uncut == 0 => {
                 let (mark, known) =
                     near_in_parts(model, borders, part, parts, &mut scratch.near, out);
-                if known * 2 < part.len() {
+                *is_cheap = known * 2 >= part.len();
+                if !*is_cheap {
                     *uncut = UNCUT_WORDS;
                 }
                 mark
