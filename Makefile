@@ -17,7 +17,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH):$(HOME)/.cargo/bin
 unexport PYTHONPATH PYTHONHOME CONDA_PREFIX
 
 # Targets that a person types carry a `##` line, which `make help` prints.
-.PHONY: help demo test test-rust test-python test-arm lint format bench docs build lock clean tools
+.PHONY: help demo test test-rust test-python test-arm lint format bench profile docs build lock clean tools
 
 help: ## Show this list
 	@echo "jogak: make <target>"
@@ -54,6 +54,14 @@ format: tools $(VENV)/.installed ## Format all code in place
 
 bench: build $(VENV)/.peers ## Measure jogak beside its peers: ARGS="--runs 5 --only train"
 	@$(BIN)/python bench/run.py $(ARGS)
+
+profile: $(VENV)/.installed ## Where the time goes, room by room (Linux with perf): ARGS="--only cl100k"
+	@command -v perf >/dev/null || { echo "make profile needs perf, which is not there (Debian: apt install linux-perf llvm)" >&2; exit 1; }
+	@echo "Building the extension with its line tables ..."
+	CARGO_PROFILE_RELEASE_STRIP=none cargo build --locked --quiet --release --target-dir target/profile -p jogak-py --features extension-module
+	@rm -rf target/profile/python && mkdir -p target/profile/python && cp -r python/jogak target/profile/python/
+	@cp target/profile/release/lib_core.so target/profile/python/jogak/_core.abi3.so
+	@PYTHONPATH=target/profile/python $(BIN)/python bench/rooms.py $(ARGS)
 
 docs: build ## Check that every example in README and docs runs, and build the Rust documentation
 	$(BIN)/python -m pytest README.md README.ko.md docs

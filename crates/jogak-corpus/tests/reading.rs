@@ -307,7 +307,8 @@ fn a_cancelled_run_ends() {
     };
     let run = count_sources(vec![endless], &whole_documents(), &default, &progress, &mut tick);
     assert!(matches!(run, Err(Error::Cancelled)));
-    assert_eq!(ticks, 1);
+    // A slow machine ticks again before its threads see it.
+    assert!(ticks >= 1);
 }
 
 #[test]
