@@ -292,3 +292,48 @@ fn threads_and_orders_change_nothing() {
         }
     }
 }
+
+/// Wants to see every merge, so that they are made one by one.
+struct Watchful;
+
+impl TrainObserver for Watchful {}
+
+/// Merges that are made at once are those that are made one by one, whatever is passed over.
+#[test]
+fn merges_at_once_are_those_made_one_by_one() {
+    let mut random = Random(17);
+    for round in 0..150 {
+        let alphabet: Vec<char> = "abcdefgh".chars().take(2 + round % 7).collect();
+        // Large enough for two sides, now and then.
+        let count = if round % 50 == 0 { 60_000 } else { 20 + random.below(300) };
+        let words = random.words(&alphabet, count);
+        let mut counter = Counter::new(false);
+        for (word, count) in &words {
+            counter.add_many(word.as_bytes(), *count, 0).unwrap();
+        }
+        let counts = Counts::from_counters(vec![counter], 1).unwrap();
+        for ties in [Ties::LowestId, Ties::SentencePiece] {
+            let config = BpeConfig {
+                num_merges: Some(300),
+                other_pieces: vec![b"ab".to_vec(), b"cba".to_vec()],
+                max_piece_length: (round % 3 == 0).then_some(4),
+                ..config(ties)
+            };
+            let trained = |threads, alone: bool| {
+                let corpus = Corpus::of_counts(&counts, threads, &config, &mut Silent).unwrap();
+                match alone {
+                    true => corpus.train(&config, &mut Watchful).unwrap(),
+                    false => corpus.train(&config, &mut Silent).unwrap(),
+                }
+            };
+            let alone = trained(1, true);
+            for threads in 1..=3 {
+                let found = trained(threads, false);
+                assert_eq!(found.merges, alone.merges, "round {round}, {threads} threads");
+                assert_eq!(found.occurrences, alone.occurrences);
+                assert_eq!(found.passed_over, alone.passed_over, "round {round}");
+                assert_eq!(found.stop, alone.stop);
+            }
+        }
+    }
+}

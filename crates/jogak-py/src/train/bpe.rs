@@ -190,10 +190,11 @@ impl Words for Look<'_, '_> {
 }
 
 impl TrainObserver for Watcher {
+    fn looks(&self) -> bool {
+        !self.trace.is_full()
+    }
+
     fn before_merge(&mut self, merge: &Merge, view: &View<'_>) {
-        if self.trace.is_full() {
-            return;
-        }
         let look = Look { view, bytes: self.bytes };
         let candidates = view.candidates();
         let tied = candidates.iter().filter(|(_, count)| *count == merge.count).count();

@@ -148,21 +148,22 @@ impl Counter {
     #[inline(always)]
     pub(crate) fn add_cut(&mut self, text: &[u8], cut: Cut<'_>) {
         match cut {
-            Cut::Word(start, end) => self.add(&text[start..end]),
-            Cut::List(borders) => self.add_all(text, borders),
+            Cut::Word(start, end) => self.add_from(text, start, end),
+            Cut::List(borders) => {
+                for (start, end) in borders.iter().zip(borders.iter().skip(1)) {
+                    self.add_from(text, *start as usize, *end as usize);
+                }
+            }
         }
     }
 
-    /// Counts the words of `text` between each two neighbours of `borders`.
+    /// Counts a word of `text`; one that has text behind it costs less.
     #[inline(always)]
-    fn add_all(&mut self, text: &[u8], borders: &[u32]) {
-        for (start, end) in borders.iter().zip(borders.iter().skip(1)) {
-            let (start, end) = (*start as usize, *end as usize);
-            let length = end - start;
-            match text.get(start..).and_then(|text| text.first_chunk::<SHORT>()) {
-                Some(bytes) if length <= SHORT => self.add_short(Short::in_front(bytes, length)),
-                _ => self.add(&text[start..end]),
-            }
+    fn add_from(&mut self, text: &[u8], start: usize, end: usize) {
+        let length = end - start;
+        match text.get(start..).and_then(|text| text.first_chunk::<SHORT>()) {
+            Some(bytes) if length <= SHORT => self.add_short(Short::in_front(bytes, length)),
+            _ => self.add(&text[start..end]),
         }
     }
 

@@ -29,9 +29,6 @@ const NO_SYMBOL: u32 = UNKNOWN;
 /// a millisecond.
 pub(super) const SLOTS_PER_TICK: usize = 1 << 18;
 
-/// Places that are fetched at once: few enough to stay in a first-level cache.
-pub(super) const PLACES_AT_ONCE: usize = 64;
-
 /// So many places ahead, slots are asked for.
 pub(super) const AHEAD: usize = 24;
 
@@ -178,14 +175,6 @@ impl Arena {
                 .slots
                 .get((position + left_width) as usize)
                 .is_some_and(|slot| slot.load(Ordering::Relaxed) == right)
-    }
-
-    /// Reads the slots at `places`, to have them near: the processor waits for all of them at once,
-    /// where a loop that decides something at every place waits for one after the other.
-    #[inline]
-    pub(super) fn fetch(&self, places: &[u32]) {
-        let near = places.iter().fold(0, |near, &place| near ^ self.slot(place as usize));
-        std::hint::black_box(near);
     }
 
     /// Says that the slots at a place will be read soon.

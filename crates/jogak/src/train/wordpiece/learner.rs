@@ -8,7 +8,7 @@ use super::rows::Rows;
 use super::score::{Rank, Ranker};
 use super::view::WordPieceView;
 use super::{Criterion, LAST_FLOOR, WordPieceConfig, WordPieceMerge};
-use crate::train::arena::{Arena, PLACES_AT_ONCE};
+use crate::train::arena::{AHEAD, Arena};
 use crate::train::bpe::Stop;
 use crate::train::corpus::Corpus;
 use crate::train::neighbours::Neighbours;
@@ -217,27 +217,28 @@ impl<'a> Learner<'a> {
         let width = left_width + right_width;
         let (mut merged, mut weight, mut weight_end) = (0, 0, 0);
         self.places.clear();
-        for places in places.chunks(PLACES_AT_ONCE) {
-            self.arena.fetch(places);
-            for &place in places {
-                if !self.arena.holds(place, merge.left, left_width, merge.right) {
-                    continue;
-                }
-                if place >= weight_end {
-                    (weight, weight_end) = self.arena.weight(place);
-                }
-                self.arena.write(place, left_width, right_width, merge.id);
-                self.places.push(place);
-                merged += weight;
-                // A neighbour that is new itself has noted the pair between them.
-                let before = self.arena.slot(place as usize - 1);
-                if before != merge.id && Arena::is_symbol(before) {
-                    self.left.add(before, weight);
-                }
-                let behind = self.arena.slot((place + width) as usize);
-                if Arena::is_symbol(behind) {
-                    self.right.add(behind, weight);
-                }
+        places.iter().take(AHEAD).for_each(|&place| self.arena.ask(place));
+        for (index, &place) in places.iter().enumerate() {
+            if let Some(&place) = places.get(index + AHEAD) {
+                self.arena.ask(place);
+            }
+            if !self.arena.holds(place, merge.left, left_width, merge.right) {
+                continue;
+            }
+            if place >= weight_end {
+                (weight, weight_end) = self.arena.weight(place);
+            }
+            self.arena.write(place, left_width, right_width, merge.id);
+            self.places.push(place);
+            merged += weight;
+            // A neighbour that is new itself has noted the pair between them.
+            let before = self.arena.slot(place as usize - 1);
+            if before != merge.id && Arena::is_symbol(before) {
+                self.left.add(before, weight);
+            }
+            let behind = self.arena.slot((place + width) as usize);
+            if Arena::is_symbol(behind) {
+                self.right.add(behind, weight);
             }
         }
         merged
