@@ -121,6 +121,9 @@ impl Queue {
     }
 }
 
+/// Who is asked for a word, by its start and end, that is not found at once.
+type Missed<'a> = dyn FnMut(&mut KnownWords, usize, usize, &mut Vec<u32>) + 'a;
+
 /// Appends the ids of the words that lie between each two neighbours of `borders` to `out`. `missed` is asked to
 /// append the ids of a word that is not found at once to a list of its own; it may be in the table all the same.
 #[inline]
@@ -129,7 +132,7 @@ pub fn look_up_between(
     table: &mut KnownWords,
     borders: &[u32],
     out: &mut Vec<u32>,
-    missed: &mut dyn FnMut(&mut KnownWords, usize, usize, &mut Vec<u32>),
+    missed: &mut Missed<'_>,
 ) {
     fastest(Between { text, table, borders, out, missed });
 }
@@ -140,7 +143,7 @@ struct Between<'a, 'b> {
     table: &'a mut KnownWords,
     borders: &'a [u32],
     out: &'a mut Vec<u32>,
-    missed: &'a mut (dyn FnMut(&mut KnownWords, usize, usize, &mut Vec<u32>) + 'b),
+    missed: &'a mut Missed<'b>,
 }
 
 impl Task for Between<'_, '_> {

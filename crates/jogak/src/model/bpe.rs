@@ -10,7 +10,7 @@ use super::ranks::{byte_ids, ranked};
 use super::scored::{Hidden, Unused, UserDefined, scored};
 use super::{Sink, Way};
 use crate::error::{Error, Result};
-use crate::observe::WordObserver;
+use crate::observe::{Silent, WordObserver};
 use crate::symbols::{Marker, Symbol, Symbols, UNKNOWN};
 use crate::vocab::Vocab;
 
@@ -92,6 +92,10 @@ pub struct Bpe {
     greedy: OnceLock<Greedy>,
     /// Where words may be cut before they are encoded, if that is exact for this model.
     cuts: Option<Cuts>,
+    /// Whether merges make every piece of its bytes; asked for where pieces are taken whole, of merges that
+    /// were listed.
+    reaches_all: OnceLock<bool>,
+    is_listed: bool,
     /// Words may be whole texts, so that they are cut first whatever they begin with.
     scored: bool,
     user_defined: Option<UserDefined>,
@@ -125,6 +129,7 @@ impl Bpe {
             }
         };
         let scored = parts.merges.is_none() && parts.scores.is_some();
+        let is_listed = parts.merges.is_some();
         let user_defined = UserDefined::new(&vocab, &parts.user_defined)?;
         let unused = Unused::new(&parts, &vocab, hidden)?;
         // A piece that merges do not make is no merge's product, so a part of a word must not be taken
@@ -142,6 +147,8 @@ impl Bpe {
         let cuts = (exact && (made || !parts.whole_word)).then(|| Cuts::new(&vocab));
         Ok(Self {
             cuts,
+            reaches_all: OnceLock::new(),
+            is_listed,
             scored,
             user_defined,
             unused,
@@ -178,9 +185,28 @@ impl Bpe {
         self.whole_word
     }
 
-    /// Where words may be cut before they are encoded.
+    /// Where words may be cut before they are encoded. Cost: where words that are pieces are taken whole and
+    /// merges were listed, all pieces are encoded the first time, since a part must not be taken for a piece that
+    /// other merges always prevent.
     pub(crate) fn cuts(&self) -> Option<&Cuts> {
-        self.cuts.as_ref()
+        let certain = !(self.whole_word && self.is_listed)
+            || *self.reaches_all.get_or_init(|| self.reaches_all());
+        self.cuts.as_ref().filter(|_| certain)
+    }
+
+    fn reaches_all(&self) -> bool {
+        let Symbols::Bytes { ids } = &self.symbols else { return false };
+        if self.cuts.is_none() {
+            return false;
+        }
+        let mut merger = Merger::default();
+        let mut way = Way { strategy: None, dropout: None, alpha: None, keep_uncovered: false };
+        (0..self.vocab.len() as u32).filter_map(|id| self.vocab.piece(id)).all(|piece| {
+            merger.clear();
+            piece.iter().for_each(|&byte| merger.push(ids[usize::from(byte)]));
+            self.merge_word(&mut way, &mut merger, &mut Silent);
+            merger.ids.len() <= 1
+        })
     }
 
     /// Whether words are cut there whatever they begin with.

@@ -209,7 +209,8 @@ impl Tokenizer {
         let Worker { known, queue, habit, scratch, .. } = worker;
         let text = ready.text;
         let (bytes, before) = (text.as_bytes(), out.len());
-        let (cuts, all) = (self.model.cuts(), self.model.cuts_all_words());
+        let all = self.model.cuts_all_words();
+        let cuts = if all || !text.is_ascii() { self.model.cuts() } else { None };
         let learner = Learner { tokenizer: self, text, way, scratch, result: Ok(()) };
         let mut words = Words { bytes, cuts, all, queue, habit, learner };
         let listed =

@@ -1,0 +1,176 @@
+//! What a worker remembers of words is never seen in ids: whole words, parts of words and characters, known or
+//! new, in tables with and without room.
+
+use jogak::added::{Added, SpecialPolicy};
+use jogak::decode::Decoder;
+use jogak::model::{Bpe, BpeParts, Model, Scratch, Strategy, Way};
+use jogak::normalize::Normalizer;
+use jogak::observe::Silent;
+use jogak::pipeline::{Request, Tokenizer};
+use jogak::prepare::Prepare;
+use jogak::pretokenize::{Pretokenizer, Scheme};
+use jogak::random::SplitMix64;
+use jogak::symbols::Marker;
+use jogak::vocab::Vocab;
+
+/// What words are made of.
+#[rustfmt::skip]
+const LETTERS: &[&str] = &[
+    "가", "나", "다", "라", "ㅋ", "中", "文", "字", "，", "。", "の", "カ", "ー", "ж", "и", "é", "\u{301}", "😀", "\u{20000}",
+    "a", "b", "e", "th", "ing", "T", "7", "42", ".", "'s", "-", "_",
+];
+const BLANKS: &[&str] = &[" ", " ", " ", " ", "\n", "  ", "\t", ", ", "\u{3000}"];
+
+struct Dice(SplitMix64);
+
+impl Dice {
+    fn below(&mut self, limit: usize) -> usize {
+        (self.0.next() % limit as u64) as usize
+    }
+
+    fn one<'a>(&mut self, of: &[&'a str]) -> &'a str {
+        of[self.below(of.len())]
+    }
+
+    fn word(&mut self, letters: &[&str]) -> String {
+        let len = if self.below(20) == 0 { 1 + self.below(60) } else { 1 + self.below(6) };
+        (0..len).map(|_| self.one(letters)).collect()
+    }
+}
+
+/// Whether merges make one piece of these bytes.
+fn is_made(bytes: &[u8], pairs: &[(u32, u32)]) -> bool {
+    let mut ids: Vec<u32> = bytes.iter().map(|&byte| u32::from(byte)).collect();
+    let rank = |pair: &[u32]| pairs.iter().position(|&other| other == (pair[0], pair[1]));
+    while let Some((rank, at)) =
+        ids.windows(2).enumerate().filter_map(|(at, pair)| Some((rank(pair)?, at))).min()
+    {
+        ids.splice(at..at + 2, [256 + rank as u32]);
+    }
+    ids.len() == 1
+}
+
+/// All bytes, and merges at random of what is there already. Other merges may always come before one of them, but
+/// where all pieces are to be `made`.
+fn model(dice: &mut Dice, merges: usize, whole_word: bool, made: bool) -> Bpe {
+    let mut pieces: Vec<Vec<u8>> = (0..=255).map(|byte| vec![byte]).collect();
+    let mut pairs = Vec::new();
+    let mut known: Vec<u32> = Vec::new();
+    // The letters first, so that there is something to build words of.
+    for letter in LETTERS.iter().chain(&[" 가", " 中", " th", "가나", "中文", " ж", "ㅋㅋ"])
+    {
+        let mut left = u32::from(letter.as_bytes()[0]);
+        for &byte in &letter.as_bytes()[1..] {
+            let mut piece = pieces[left as usize].clone();
+            piece.push(byte);
+            left = match pieces.iter().position(|other| *other == piece) {
+                Some(at) => at as u32,
+                None => {
+                    pairs.push((left, u32::from(byte)));
+                    if made && !is_made(&piece, &pairs) {
+                        pairs.pop();
+                        break;
+                    }
+                    pieces.push(piece);
+                    pieces.len() as u32 - 1
+                }
+            };
+        }
+        // Some are left in bytes.
+        if dice.below(8) > 0 {
+            known.push(left);
+        }
+    }
+    while pairs.len() < merges {
+        let (left, right) = (known[dice.below(known.len())], known[dice.below(known.len())]);
+        let piece = [pieces[left as usize].as_slice(), pieces[right as usize].as_slice()].concat();
+        if piece.len() < 30 && !pieces.contains(&piece) {
+            pairs.push((left, right));
+            if made && !is_made(&piece, &pairs) {
+                pairs.pop();
+                continue;
+            }
+            pieces.push(piece);
+            known.push(pieces.len() as u32 - 1);
+        }
+    }
+    Bpe::new(BpeParts {
+        pieces: Vocab::new(&pieces),
+        merges: Some(pairs),
+        scores: None,
+        user_defined: Vec::new(),
+        unused: Vec::new(),
+        bytes: true,
+        marker: Marker::None,
+        marked: false,
+        byte_fallback: None,
+        unknown: None,
+        fuse_unknown: false,
+        strategy: Strategy::Merges,
+        whole_word,
+        drop_unknown: false,
+        word_suffix: None,
+        hf_rules: false,
+    })
+    .expect("a model")
+}
+
+/// Every word by itself, and nothing remembered.
+fn plainly(tokenizer: &Tokenizer, scheme: &Scheme, text: &str) -> Vec<u32> {
+    let mut way = Way { strategy: None, dropout: None, alpha: None, keep_uncovered: false };
+    let (mut scratch, mut ids) = (Scratch::default(), Vec::new());
+    let cutter = Pretokenizer::new(std::slice::from_ref(scheme)).expect("a cutter");
+    let words = |start: usize, end: usize| {
+        let word = &text[start..end];
+        let done = tokenizer.model().word(word, &mut way, &mut scratch, &mut ids, &mut Silent);
+        done.expect("all bytes are pieces");
+    };
+    cutter.for_each(text, words).expect("words");
+    ids
+}
+
+#[test]
+fn ids_are_those_of_every_word_by_itself() {
+    let mut dice = Dice(SplitMix64::new(11));
+    let request = Request { specials: SpecialPolicy::default(), ..Request::default() };
+    for round in 0..24 {
+        let scheme = [Scheme::Cl100k, Scheme::Gpt2, Scheme::O200k][round % 3].clone();
+        let model = model(&mut dice, 300, round % 2 == 0, round % 4 < 2);
+        let decoder = Decoder::new(Vocab::new([b"a"]), &[], None, Marker::None, None);
+        let tokenizer = Tokenizer::new(
+            Prepare::new(&[], std::slice::from_ref(&scheme)).expect("a front half"),
+            Added::new(Vec::new(), &Normalizer::default()).expect("no tokens"),
+            Model::Bpe(model),
+            decoder,
+            [1 << 14, 1 << 17, 1 << 26][round / 3 % 3],
+        );
+        // Words that come again, words that hardly do, and letters of one kind only.
+        let letters = if round % 5 == 3 { &LETTERS[5..9] } else { LETTERS };
+        let again: Vec<String> = (0..200).map(|_| dice.word(letters)).collect();
+        let texts: Vec<String> = (0..60)
+            .map(|number| {
+                let mut text = String::new();
+                for _ in 0..[1, 3, 40, 400][number % 4] {
+                    if dice.below(3) > 0 {
+                        text.push_str(&again[dice.below(again.len())]);
+                    } else {
+                        text.push_str(&dice.word(letters));
+                    }
+                    text.push_str(dice.one(BLANKS));
+                }
+                text
+            })
+            .collect();
+        let mut worker = tokenizer.worker();
+        for pass in 0..3 {
+            for text in &texts {
+                let mut ids = vec![7];
+                tokenizer
+                    .encode(text.as_str(), &request, &mut worker, &mut ids)
+                    .expect("all bytes are pieces");
+                let expected = plainly(&tokenizer, &scheme, text);
+                assert!(ids[1..] == expected, "round {round}, pass {pass}: {text:?}");
+            }
+        }
+    }
+}
