@@ -11,6 +11,7 @@ mod queue;
 mod short;
 
 pub use known::KnownWords;
+pub(crate) use long::hash;
 pub use long::{LONGEST_KNOWN, LongWords};
 pub use queue::{Queue, look_up_between};
 pub use short::MOST;
@@ -18,7 +19,7 @@ pub use short::MOST;
 use hashbrown::HashTable;
 
 /// Longest word that is its own key.
-pub(crate) const INLINE: usize = 15;
+const INLINE: usize = 15;
 /// Longest word that a [`WordTable`] remembers, in bytes.
 pub const LONGEST: usize = 64;
 /// Marks a free slot.
@@ -97,12 +98,6 @@ fn fold(key: u128) -> u64 {
     let high = (key >> 64) as u64 ^ 0xE703_7ED1_A0B4_28DB;
     let product = u128::from(low) * u128::from(high);
     product as u64 ^ (product >> 64) as u64
-}
-
-/// A hash of `text[start..end]`, which has 1 to 15 bytes.
-#[inline]
-pub(crate) fn hash(text: &[u8], start: usize, end: usize) -> u64 {
-    fold(key(text, start, end))
 }
 
 fn hash_long(word: &[u8]) -> u64 {

@@ -38,8 +38,9 @@ fn sixteen(word: &[u8]) -> u128 {
     word.first_chunk().map_or(0, |bytes| u128::from_le_bytes(*bytes))
 }
 
+/// A hash of a word, which is not empty.
 #[inline]
-fn hash(word: &[u8]) -> u64 {
+pub(crate) fn hash(word: &[u8]) -> u64 {
     if word.len() < 16 {
         return fold(key(word, 0, word.len()));
     }

@@ -121,20 +121,20 @@ impl Queue {
     }
 }
 
-/// Who is asked for a word, by its start and end, that is not found at once.
-type Missed<'a> = dyn FnMut(&mut KnownWords, usize, usize, &mut Vec<u32>) + 'a;
+/// Who encodes a word, by its start and end, that is not known.
+type Learn<'a> = dyn FnMut(&mut KnownWords, usize, usize, &mut Vec<u32>) + 'a;
 
-/// Appends the ids of the words that lie between each two neighbours of `borders` to `out`. `missed` is asked to
-/// append the ids of a word that is not found at once to a list of its own; it may be in the table all the same.
+/// Appends the ids of the words that lie between each two neighbours of `borders` to `out`. `learn` appends the ids
+/// of a word that the table does not know to a list of its own, and may teach it.
 #[inline]
 pub fn look_up_between(
     text: &[u8],
     table: &mut KnownWords,
     borders: &[u32],
     out: &mut Vec<u32>,
-    missed: &mut Missed<'_>,
+    learn: &mut Learn<'_>,
 ) {
-    fastest(Between { text, table, borders, out, missed });
+    fastest(Between { text, table, borders, out, learn });
 }
 
 /// Words between borders, on their way.
@@ -143,22 +143,27 @@ struct Between<'a, 'b> {
     table: &'a mut KnownWords,
     borders: &'a [u32],
     out: &'a mut Vec<u32>,
-    missed: &'a mut Missed<'b>,
+    learn: &'a mut Learn<'b>,
 }
 
 impl Task for Between<'_, '_> {
     #[inline(always)]
     fn run<L: Look>(self) {
-        let Between { text, table, borders, out, missed } = self;
+        let Between { text, table, borders, out, learn } = self;
         let mut places = [Sought::default(); WORDS];
         let mut ids = Vec::new();
         // A word's places are written all, whether it has so many ids or not.
         let (mut at, mut rest) = (out.len(), borders);
         while rest.len() > 1 {
             let words = (rest.len() - 1).min(WORDS);
+            let mut has_long = false;
             for (place, pair) in places.iter_mut().zip(rest[..=words].windows(2)) {
-                *place = table.short().seek(text, pair[0] as usize, pair[1] as usize);
-                table.short().lines().prefetch(*place);
+                *place = table.seek(text, pair[0] as usize, pair[1] as usize);
+                has_long |= place.is_long();
+            }
+            if has_long {
+                let long = places[..words].iter().filter(|place| place.is_long());
+                long.for_each(|&place| table.prefetch_long(place));
             }
             let shape = table.short().shape();
             out.resize(at + words * MOST, 0);
@@ -173,7 +178,14 @@ impl Task for Between<'_, '_> {
                     at += count;
                     continue;
                 }
-                missed(table, rest[done - 1] as usize, rest[done] as usize, &mut ids);
+                let (start, end) = (rest[done - 1] as usize, rest[done] as usize);
+                let known = match place.is_long() {
+                    true => table.get_long(place, &text[start..end], &mut ids),
+                    false => table.get(text, start, end, &mut ids),
+                };
+                if !known {
+                    learn(table, start, end, &mut ids);
+                }
                 let needed = at + ids.len() + (words - done) * MOST;
                 if needed > out.len() {
                     out.resize(needed, 0);

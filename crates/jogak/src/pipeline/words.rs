@@ -9,7 +9,7 @@
 //! What is remembered, and when, is never seen in a result.
 
 use super::{Looking, Tokenizer, Worker, fuse};
-use crate::cache::{INLINE, KnownWords, MOST, Queue, hash, look_up_between};
+use crate::cache::{KnownWords, LONGEST_KNOWN, MOST, Queue, hash, look_up_between};
 use crate::error::Result;
 use crate::model::cuts::Cuts;
 use crate::model::{Bpe, Scratch, Way};
@@ -118,15 +118,15 @@ impl<'a> Words<'a> {
         }
         let mut unknown = 0;
         look_up_between(bytes, known, borders, out, &mut |known, start, end, ids| {
-            unknown += usize::from(self.missed(known, start, end, ids));
+            unknown += usize::from(self.new_word(known, start, end, ids));
         });
         if !plain {
             self.habit.saw(borders.len() - 1, unknown);
         }
     }
 
-    /// Appends the ids of a word that may or may not be known. True if it went by its parts.
-    fn missed(
+    /// Appends the ids of a word that is not known. True if it went by its parts.
+    fn new_word(
         &mut self,
         known: &mut KnownWords,
         start: usize,
@@ -134,13 +134,7 @@ impl<'a> Words<'a> {
         ids: &mut Vec<u32>,
     ) -> bool {
         let bytes = self.bytes;
-        let cuts = self.cuts(start);
-        // A long word that falls into parts is seldom seen twice.
-        let whole = cuts.is_none() || end - start <= INLINE;
-        if whole && known.get(bytes, start, end, ids) {
-            return false;
-        }
-        let Some(cuts) = cuts else {
+        let Some(cuts) = self.cuts(start) else {
             self.learner.learn(known, start, end, ids);
             return false;
         };
@@ -157,8 +151,8 @@ impl<'a> Words<'a> {
         queue.look_up(bytes, known, ids, |known, start, end, ids| {
             learner.learn(known, start, end, ids);
         });
-        let worth = parts > 1 && whole && !known.is_crowded();
-        if worth && learner.result.is_ok() && habit.again(hash(bytes, start, end)) {
+        let worth = parts > 1 && end - start <= LONGEST_KNOWN && !known.is_crowded();
+        if worth && learner.result.is_ok() && habit.again(hash(&bytes[start..end])) {
             learner.insert(known, start, end, &ids[before..]);
         }
         true
