@@ -162,6 +162,12 @@ fn ids_are_those_of_every_word_by_itself() {
             })
             .collect();
         let mut worker = tokenizer.worker();
+        // Long words of characters that are kept nowhere must not cost more than their bytes.
+        for _ in 0..2 {
+            let mut ids = Vec::new();
+            let text = "\u{20000}😀中".repeat(20_000);
+            tokenizer.encode(text.as_str(), &request, &mut worker, &mut ids).expect("bytes");
+        }
         for pass in 0..3 {
             for text in &texts {
                 let mut ids = vec![7];

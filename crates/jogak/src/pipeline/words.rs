@@ -19,6 +19,9 @@ use crate::prepare::Prepared;
 /// Lists of words that are left to their parts where whole words are not known.
 const REST: u32 = 64;
 
+/// Ids that room is made for at once.
+const SOME: usize = 64;
+
 /// What a worker has seen of words that may be cut into parts.
 #[derive(Debug)]
 pub(super) struct Habit {
@@ -169,9 +172,10 @@ impl<'a> Words<'a> {
                 }
                 continue;
             };
-            // A byte has at most one id, and a character's places are written all.
+            // A character's places are written all. Room is made for some at once, never for all of a long
+            // word: it is made anew behind every part that is not kept as a character.
             let mut at = out.len();
-            out.resize(at + (end - start) + MOST, 0);
+            out.resize(at + (end - start).min(SOME) + MOST, 0);
             cuts.for_each_part(bytes, start, end, |from, to, character| {
                 if let Some(room) = out.get_mut(at..).and_then(|out| out.first_chunk_mut())
                     && let Some(count) = known.write_character(character, room)
@@ -184,7 +188,7 @@ impl<'a> Words<'a> {
                     self.learner.learn(known, from, to, out);
                 }
                 at = out.len();
-                out.resize(at + (end - to) + MOST, 0);
+                out.resize(at + (end - to).min(SOME) + MOST, 0);
             });
             out.truncate(at);
         }
