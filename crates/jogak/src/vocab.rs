@@ -3,6 +3,7 @@
 //! Rule: knows no model. Pieces are plain bytes here; how they are drawn is a matter of formats.
 
 mod double_array;
+pub(crate) mod room;
 
 use std::hash::{BuildHasher, Hasher};
 use std::sync::OnceLock;

@@ -15,6 +15,7 @@
 //! Every such step puts a piece, so a word of n bytes takes at most 2n steps.
 
 use crate::vocab::Vocab;
+use crate::vocab::room::{BLOCK, Room};
 
 /// No node, no piece, no cell.
 const NONE: u32 = u32::MAX;
@@ -81,41 +82,21 @@ fn label(slot: u64) -> u64 {
     slot >> LABEL_SHIFT & LABEL
 }
 
-/// Slots are added in blocks, so that `base ^ byte` is always inside.
-const BLOCK: usize = 256;
-/// How many of the last blocks are searched for room.
-const SEARCHED: usize = 32;
-
 /// The array while it is filled.
 struct Slots {
     slots: Vec<u64>,
-    /// Whether some node has this base.
-    based: Vec<bool>,
-    /// The first slot that may be free.
-    from: usize,
+    room: Room,
 }
 
 impl Slots {
     /// Enters the children of a node; gives their base.
     fn enter(&mut self, node: u32, labels: &[u8]) -> u32 {
-        let Some(&first) = labels.first() else { return 0 };
-        let free = |slots: &[u64], at: usize| slots[at] == FREE;
-        self.from = self.from.max(self.slots.len().saturating_sub(SEARCHED * BLOCK));
-        while self.from < self.slots.len() && !free(&self.slots, self.from) {
-            self.from += 1;
+        if labels.is_empty() {
+            return 0;
         }
-        let fits = |at: &usize| {
-            let base = at ^ usize::from(first);
-            !self.based[base]
-                && labels.iter().all(|&label| free(&self.slots, base ^ usize::from(label)))
-        };
-        let found = (self.from..self.slots.len()).find(fits);
-        let base = found.map_or(self.slots.len(), |at| at ^ usize::from(first));
-        if found.is_none() {
-            self.slots.resize(base + BLOCK, FREE);
-            self.based.resize(base + BLOCK, false);
-        }
-        self.based[base] = true;
+        let base = self.room.take(labels);
+        let blocks = base / BLOCK + 1;
+        self.slots.resize(self.slots.len().max(blocks * BLOCK), FREE);
         self.slots[node as usize] |= base as u64;
         for &label in labels {
             self.slots[base ^ usize::from(label)] = u64::from(label) << LABEL_SHIFT;
@@ -326,7 +307,7 @@ struct Node {
 /// Makes the array, and tells of the nodes, breadth first.
 fn grow(trees: &[Vec<Branch<'_>>; 2]) -> (Vec<u64>, Vec<Node>) {
     // The first block has the roots alone.
-    let mut slots = Slots { slots: vec![FREE; BLOCK], based: vec![true; BLOCK], from: BLOCK };
+    let mut slots = Slots { slots: vec![FREE; BLOCK], room: Room::new() };
     let mut nodes: Vec<Node> =
         [BEHIND, FIRST].map(|slot| Node { slot, parent: NONE, piece: NONE }).into();
     // What stands below a node: branches of a tree that share their first `depth` bytes.

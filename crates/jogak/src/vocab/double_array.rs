@@ -3,6 +3,7 @@
 //! A node is a slot. Its child by byte `b` is slot `base ^ b`, if the label there is `b`; as no two nodes
 //! have the same base, the label alone tells whose child it is (Aoe 1989; one 64-bit load a step).
 
+use super::room::{BLOCK, Room};
 use crate::error::{Error, Result};
 
 /// Bits of a slot, from the lowest: base, label, value.
@@ -16,11 +17,6 @@ const NO_LABEL: u64 = 256;
 const VALUE_SHIFT: u32 = BASE_BITS + LABEL_BITS;
 const LARGEST_ID: u32 = (1 << (64 - VALUE_SHIFT)) - 2;
 const FREE: u64 = NO_LABEL << BASE_BITS;
-/// Slots are added in blocks, so that `base ^ byte` is always inside.
-const BLOCK: usize = 256;
-/// How many of the last blocks are searched for room. More saves memory and costs time.
-const SEARCHED: usize = 32;
-
 /// A set of byte strings with an id each.
 #[derive(Debug, Clone)]
 pub struct DoubleArray {
@@ -44,7 +40,7 @@ impl DoubleArray {
             return Err(Error::TooLarge { what: "ids in a tree of pieces", size, limit });
         }
         // Slots below 256 stay free, but for the root in slot 0: base 0 has no children.
-        let mut builder = Builder { slots: vec![FREE; BLOCK], based: vec![true; BLOCK], from: 0 };
+        let mut builder = Builder { slots: vec![FREE; BLOCK], room: Room::new() };
         let mut todo = vec![(0, 0, pieces.len(), 0)];
         while let Some((slot, from, to, depth)) = todo.pop() {
             builder.node(&pieces, slot, from, to, depth, &mut todo)?;
@@ -131,10 +127,7 @@ impl DoubleArray {
 
 struct Builder {
     slots: Vec<u64>,
-    /// Whether some node has this base.
-    based: Vec<bool>,
-    /// The first slot that may be free.
-    from: usize,
+    room: Room,
 }
 
 /// A node that waits for its children: slot, range of pieces below it, length of its text.
@@ -167,43 +160,21 @@ impl Builder {
         if labels.is_empty() {
             return Ok(());
         }
-        let base = self.room(&labels)?;
-        self.based[base] = true;
+        let base = self.room.take(&labels);
+        let end = (base / BLOCK + 1) * BLOCK;
+        if end > self.slots.len() {
+            if end > 1 << BASE_BITS {
+                let (size, limit) = (end as u64, 1 << BASE_BITS);
+                return Err(Error::TooLarge { what: "a tree of pieces", size, limit });
+            }
+            self.slots.resize(end, FREE);
+        }
         self.slots[slot] |= base as u64;
         for (child, &label) in todo[first_child..].iter_mut().zip(&labels) {
             child.0 = base ^ usize::from(label);
             self.slots[child.0] = u64::from(label) << BASE_BITS;
         }
         Ok(())
-    }
-
-    /// A base that no node has, whose slots for all labels are free.
-    fn room(&mut self, labels: &[u8]) -> Result<usize> {
-        let free = |slots: &[u64], at: usize| slots[at] == FREE;
-        let oldest = self.slots.len().saturating_sub(SEARCHED * BLOCK).max(BLOCK);
-        self.from = self.from.max(oldest);
-        while self.from < self.slots.len() && !free(&self.slots, self.from) {
-            self.from += 1;
-        }
-        for at in self.from..self.slots.len() {
-            if !free(&self.slots, at) {
-                continue;
-            }
-            let base = at ^ usize::from(labels[0]);
-            if !self.based[base]
-                && labels[1..].iter().all(|&label| free(&self.slots, base ^ usize::from(label)))
-            {
-                return Ok(base);
-            }
-        }
-        let base = self.slots.len();
-        if base + BLOCK > 1 << BASE_BITS {
-            let (size, limit) = ((base + BLOCK) as u64, 1 << BASE_BITS);
-            return Err(Error::TooLarge { what: "a tree of pieces", size, limit });
-        }
-        self.slots.resize(base + BLOCK, FREE);
-        self.based.resize(base + BLOCK, false);
-        Ok(base)
     }
 }
 
