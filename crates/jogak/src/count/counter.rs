@@ -149,6 +149,11 @@ impl Counter {
     pub(crate) fn add_cut(&mut self, text: &[u8], cut: Cut<'_>) {
         match cut {
             Cut::Word(start, end) => self.add_from(text, start, end),
+            Cut::Spans(starts, ends) => {
+                for (start, end) in starts.iter().zip(ends) {
+                    self.add_from(text, *start as usize, *end as usize);
+                }
+            }
             Cut::List(borders) => {
                 for (start, end) in borders.iter().zip(borders.iter().skip(1)) {
                     self.add_from(text, *start as usize, *end as usize);

@@ -9,6 +9,7 @@
 //! hf_scripts.rs                                         scripts as HF tokenizers tell them apart
 //! borders.rs   words by masks of 64 bytes: the loop     for gpt2, cl100k, o200k and their kin, whose files
 //! blocks.rs carry.rs     what 64 bytes are, and runs     have the rule in masks beside the scanner
+//! solid.rs     words between white space by masks          for bert and whitespace
 //! spaces.rs    the options of metaspace
 //! matches.rs   what matches are
 //! regex.rs                                              the fallback for everything else
@@ -41,6 +42,7 @@ mod scheme;
 mod script;
 mod script_ranges;
 mod simple;
+mod solid;
 mod spaces;
 #[allow(dead_code, reason = "the list of classes is whole, needed or not")]
 mod tables;
@@ -169,7 +171,7 @@ impl Pretokenizer {
     /// As [`Pretokenizer::for_each`].
     #[inline]
     pub(crate) fn for_each_cut(&self, text: &str, mut words: impl FnMut(Cut<'_>)) -> Result<()> {
-        if text.len() >= FEW && self.lists::<false>(text, |list| words(Cut::List(list))) {
+        if text.len() >= FEW && self.lists::<false>(text, &mut words) {
             return Ok(());
         }
         self.for_each(text, |start, end| words(Cut::Word(start, end)))
@@ -180,18 +182,36 @@ impl Pretokenizer {
     /// Cuts a text whose every line is one by itself. False, and nothing is done, where lines are better
     /// cut one by one.
     #[inline]
-    pub(crate) fn for_each_line_cut(&self, lines: &str, mut words: impl FnMut(Cut<'_>)) -> bool {
-        self.lists::<true>(lines, |list| words(Cut::List(list)))
+    pub(crate) fn for_each_line_cut(&self, lines: &str, words: impl FnMut(Cut<'_>)) -> bool {
+        self.lists::<true>(lines, words)
     }
 
-    /// Calls `words` with lists of borders, if the scheme has a rule in masks.
+    /// Calls `words` with lists, if the scheme has a rule in masks.
     #[inline]
-    fn lists<const LINES: bool>(&self, text: &str, words: impl FnMut(&[u32])) -> bool {
+    fn lists<const LINES: bool>(&self, text: &str, mut words: impl FnMut(Cut<'_>)) -> bool {
         let [stage] = self.stages.as_slice() else { return false };
         if u32::try_from(text.len()).is_err() {
             return false;
         }
         let text = text.as_bytes();
+        // No word of these goes on behind the end of a line.
+        let spans = |starts: &[u32], ends: &[u32]| words(Cut::Spans(starts, ends));
+        match stage {
+            Stage::Whitespace => {
+                solid::for_each_list::<solid::Blanks>(text, spans);
+                return true;
+            }
+            Stage::Bert => {
+                solid::for_each_list::<solid::Bert>(text, spans);
+                return true;
+            }
+            Stage::Bert8 => {
+                solid::for_each_list::<solid::Bert8>(text, spans);
+                return true;
+            }
+            _ => {}
+        }
+        let words = |list: &[u32]| words(Cut::List(list));
         match stage {
             Stage::Gpt2 => for_each_list::<gpt2::Gpt2<LINES>>(text, words),
             Stage::Cl100k => for_each_list::<cl100k::Cl100k<LINES>>(text, words),
@@ -212,6 +232,8 @@ pub(crate) enum Cut<'a> {
     Word(usize, usize),
     /// Those between each two neighbours.
     List(&'a [u32]),
+    /// Those from each of these to its counterpart.
+    Spans(&'a [u32], &'a [u32]),
 }
 
 impl Pretokenizer {
@@ -346,15 +368,15 @@ impl Stage {
     ) -> Result<()> {
         match self {
             Stage::Whole => tile(text, |text, _| text.len(), word),
-            Stage::Whitespace => tile_solid(text, simple::whitespace_end, word),
+            Stage::Whitespace => between_blanks::<solid::Blanks>(text, word),
             Stage::Gpt2 => by_rule::<gpt2::Gpt2>(text, word),
             Stage::Cl100k => by_rule::<cl100k::Cl100k>(text, word),
             Stage::O200k => by_rule::<o200k::O200k>(text, word),
             Stage::Llama3 => by_rule::<cl100k::Llama3>(text, word),
             Stage::Qwen2 => by_rule::<cl100k::Qwen2>(text, word),
             Stage::Tekken => by_rule::<o200k::Tekken>(text, word),
-            Stage::Bert => tile_solid(text, simple::bert_end, word),
-            Stage::Bert8 => tile_solid(text, simple::bert_8_end, word),
+            Stage::Bert => between_blanks::<solid::Bert>(text, word),
+            Stage::Bert8 => between_blanks::<solid::Bert8>(text, word),
             &Stage::Mark { mark, suffix } => {
                 tile(text, |text, at| simple::mark_end(text, at, mark, suffix), word);
             }
@@ -419,19 +441,22 @@ fn tile(text: &str, word_end: impl Fn(&[u8], usize) -> usize, mut word: impl FnM
     }
 }
 
-/// Words one after the other, with the white space between them dropped.
+/// Words with the white space between them dropped.
 #[inline(always)]
-fn tile_solid(
-    text: &str,
-    word_end: impl Fn(&[u8], usize) -> usize,
-    mut word: impl FnMut(usize, usize),
-) {
-    let text = text.as_bytes();
-    let mut at = classes::run(text, 0, SPACE);
-    while at < text.len() {
-        let end = word_end(text, at);
+fn between_blanks<K: solid::Kind>(text: &str, mut word: impl FnMut(usize, usize)) {
+    let bytes = text.as_bytes();
+    if text.len() >= FEW && u32::try_from(text.len()).is_ok() {
+        return solid::for_each_list::<K>(bytes, |starts, ends| {
+            for (start, end) in starts.iter().zip(ends) {
+                word(*start as usize, *end as usize);
+            }
+        });
+    }
+    let mut at = classes::run(bytes, 0, SPACE);
+    while at < bytes.len() {
+        let end = K::word_end(bytes, at);
         debug_assert!(at < end, "a scanner must move on");
         word(at, end);
-        at = classes::run(text, end, SPACE);
+        at = classes::run(bytes, end, SPACE);
     }
 }

@@ -64,7 +64,12 @@ const NUMBERS_OF_17: [(u32, u32); 2] = [(0x11DE0, 0x11DE9), (0x16FF4, 0x16FF6)];
 
 /// Whether the character from `at` to `next`, of this class, is punctuation.
 #[inline(always)]
-fn is_punctuation<const OLD: bool>(text: &[u8], class: u8, at: usize, next: usize) -> bool {
+pub(super) fn is_punctuation<const OLD: bool>(
+    text: &[u8],
+    class: u8,
+    at: usize,
+    next: usize,
+) -> bool {
     // One byte long is ASCII, whose symbols count as punctuation too.
     let now = PUNCTUATION.has(class) || (SYMBOL.has(class) && next == at + 1);
     if !OLD || next == at + 1 || !PUNCTUATION.or(SYMBOL).or(MARK).has(class) {

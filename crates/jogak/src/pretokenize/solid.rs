@@ -1,0 +1,362 @@
+//! Words between white space, by masks: 64 bytes at a time, for the schemes that drop it.
+//!
+//! In words: of every byte it is known whether it is of a word (not white space), and whether it is of a
+//! character that is a word by itself (punctuation, for BERT). Where words start and end then is
+//! arithmetic, as in [`super::apart`], which does the same for less:
+//!
+//! ```text
+//! T   bytes of words (no white space)     I   bytes of characters that are words by themselves
+//! F   first bytes of those
+//! a word starts   S = F | T & ~(T before) | T & ~I & (I before)
+//! a word ends     E = (T before) & (~T | S)
+//! ```
+//!
+//! Of characters beyond ASCII, those whose first bytes are shared with white space or punctuation are
+//! looked up one by one. [`Kind::word_end`] says the same character by character: for short texts, and as
+//! the twin in the tests.
+
+use super::classes::{SPACE, class_at};
+use super::simple::{bert_8_end, bert_end, is_punctuation, whitespace_end};
+use crate::scan::{BLOCK, Look, Task, fastest};
+
+/// What cuts beside white space.
+pub(super) trait Kind {
+    /// ASCII punctuation does: every character of it is a word.
+    const PUNCTUATION: bool;
+
+    /// So does the character beyond ASCII from `at` to `next`, of this class.
+    fn is_punctuation(text: &[u8], class: u8, at: usize, next: usize) -> bool;
+
+    /// Where the word ends that starts at `at`, which is not white space.
+    fn word_end(text: &[u8], at: usize) -> usize;
+}
+
+/// Nothing.
+pub(super) struct Blanks;
+/// Punctuation.
+pub(super) struct Bert;
+/// Punctuation of Unicode 8.0.
+pub(super) struct Bert8;
+
+impl Kind for Blanks {
+    const PUNCTUATION: bool = false;
+
+    #[inline(always)]
+    fn is_punctuation(_: &[u8], _: u8, _: usize, _: usize) -> bool {
+        false
+    }
+
+    #[inline(always)]
+    fn word_end(text: &[u8], at: usize) -> usize {
+        whitespace_end(text, at)
+    }
+}
+
+impl Kind for Bert {
+    const PUNCTUATION: bool = true;
+
+    #[inline(always)]
+    fn is_punctuation(text: &[u8], class: u8, at: usize, next: usize) -> bool {
+        is_punctuation::<false>(text, class, at, next)
+    }
+
+    #[inline(always)]
+    fn word_end(text: &[u8], at: usize) -> usize {
+        bert_end(text, at)
+    }
+}
+
+impl Kind for Bert8 {
+    const PUNCTUATION: bool = true;
+
+    #[inline(always)]
+    fn is_punctuation(text: &[u8], class: u8, at: usize, next: usize) -> bool {
+        is_punctuation::<true>(text, class, at, next)
+    }
+
+    #[inline(always)]
+    fn word_end(text: &[u8], at: usize) -> usize {
+        bert_8_end(text, at)
+    }
+}
+
+/// Words to a list.
+const LIST: usize = 320;
+/// So many are left free for a block, whose places are written down eight at once.
+const ROOM: usize = BLOCK + 8;
+
+/// Calls `words` with lists of as many starts as ends of words, left to right. The text has less than
+/// 4 GiB.
+#[inline(always)]
+pub(super) fn for_each_list<K: Kind>(text: &[u8], mut words: impl FnMut(&[u32], &[u32])) {
+    let mut scan = Scan::<K>::new(text);
+    while scan.at < text.len() {
+        fastest(&mut scan);
+        scan.hand_out(&mut words);
+    }
+}
+
+struct Scan<'a, K> {
+    text: &'a [u8],
+    /// Where the next block starts.
+    at: usize,
+    /// The last bits of T and I, and what hangs over of a character.
+    solid: u64,
+    alone: u64,
+    rest: Rest,
+    /// The last word may have no end yet.
+    starts: List,
+    ends: List,
+    kind: std::marker::PhantomData<K>,
+}
+
+/// How many bytes of a character are in the next block, if it is white space or punctuation.
+#[derive(Clone, Copy, Default)]
+struct Rest {
+    blank: u32,
+    punctuation: u32,
+}
+
+struct List {
+    places: [u32; LIST],
+    len: usize,
+}
+
+impl List {
+    /// Writes down the places of bits, eight at once, whether there are so many or not.
+    #[inline(always)]
+    fn flatten(&mut self, at: usize, mut bits: u64) {
+        let count = bits.count_ones() as usize;
+        for eight in self.places[self.len..self.len + ROOM].as_chunks_mut::<8>().0 {
+            for place in eight {
+                *place = (at as u32).wrapping_add(bits.trailing_zeros());
+                bits &= bits.wrapping_sub(1);
+            }
+            if bits == 0 {
+                break;
+            }
+        }
+        self.len += count;
+    }
+}
+
+impl<K: Kind> Task for &mut Scan<'_, K> {
+    /// Fills the lists.
+    #[inline(always)]
+    fn run<L: Look>(self) {
+        while self.at < self.text.len() && self.starts.len + ROOM <= LIST {
+            let mut padded = [b' '; BLOCK];
+            let bytes = match self.text[self.at..].first_chunk::<BLOCK>() {
+                Some(bytes) => bytes,
+                None => {
+                    let left = &self.text[self.at..];
+                    padded[..left.len()].copy_from_slice(left);
+                    &padded
+                }
+            };
+            self.block::<L>(bytes);
+            self.at += BLOCK;
+        }
+    }
+}
+
+impl<'a, K: Kind> Scan<'a, K> {
+    fn new(text: &'a [u8]) -> Self {
+        let list = || List { places: [0; LIST], len: 0 };
+        let (rest, kind) = (Rest::default(), std::marker::PhantomData);
+        Self { text, at: 0, solid: 0, alone: 0, rest, starts: list(), ends: list(), kind }
+    }
+
+    #[inline(always)]
+    fn block<L: Look>(&mut self, bytes: &[u8; BLOCK]) {
+        let ascii = L::ascii(bytes);
+        let mut words = !ascii.blanks;
+        let mut firsts = if K::PUNCTUATION { L::apart(bytes).punctuation } else { 0 };
+        let mut alones = firsts;
+        if ascii.high != 0 {
+            self.beyond_ascii::<L>(bytes, &mut words, &mut firsts, &mut alones);
+        }
+        let before = words << 1 | self.solid;
+        let alone_before = alones << 1 | self.alone;
+        let begins = firsts | words & !before | words & !alones & alone_before;
+        let ends = before & (!words | begins);
+        (self.solid, self.alone) = (words >> 63, alones >> 63);
+        self.starts.flatten(self.at, begins);
+        self.ends.flatten(self.at, ends);
+    }
+
+    /// Finds white space and punctuation beyond ASCII.
+    #[inline(always)]
+    fn beyond_ascii<L: Look>(
+        &mut self,
+        bytes: &[u8; BLOCK],
+        words: &mut u64,
+        firsts: &mut u64,
+        alones: &mut u64,
+    ) {
+        let Rest { blank, punctuation } = std::mem::take(&mut self.rest);
+        *words &= !((1 << blank) - 1);
+        *alones |= (1 << punctuation) - 1;
+        let high = L::high(bytes);
+        // These begin with no first byte of white space or punctuation: U+0400 to U+047F, U+4000 to U+9FFF
+        // and U+B000 to U+DFFF; and of those that begin with EA, U+AC00 to U+AFFF.
+        let never = high.d0 | high.d1 | high.e4 | high.e5_to_ec | high.ed;
+        let never = never | high.ea & (high.from_b0 >> 1);
+        let mut others = (high.two | high.three | high.four) & !never;
+        while others != 0 {
+            let place = others.trailing_zeros();
+            others &= others - 1;
+            let start = self.at + place as usize;
+            let Some((class, end)) = class_at(self.text, start) else { break };
+            let bits = (1 << (end - start)) - 1;
+            let over = (place + (end - start) as u32).saturating_sub(BLOCK as u32);
+            if SPACE.has(class) {
+                *words &= !(bits << place);
+                self.rest.blank = over;
+            } else if K::is_punctuation(self.text, class, start, end) {
+                *firsts |= 1 << place;
+                *alones |= bits << place;
+                self.rest.punctuation = over;
+            }
+        }
+    }
+
+    /// Calls `words` with the words that have an end, and keeps the start of the one that has none.
+    #[inline(always)]
+    fn hand_out(&mut self, mut words: impl FnMut(&[u32], &[u32])) {
+        if self.at >= self.text.len() && self.starts.len > self.ends.len {
+            self.ends.places[self.ends.len] = self.text.len() as u32;
+            self.ends.len += 1;
+        }
+        let done = self.ends.len;
+        words(&self.starts.places[..done], &self.ends.places[..done]);
+        self.starts.places[0] = self.starts.places[done];
+        self.starts.len -= done;
+        self.ends.len = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::SplitMix64;
+    use crate::scan::Plain;
+
+    type Words = Vec<(u32, u32)>;
+
+    fn scanned<K: Kind>(text: &[u8]) -> Words {
+        let (mut words, mut at) = (Vec::new(), 0);
+        while let Some((class, next)) = class_at(text, at) {
+            let blank = SPACE.has(class);
+            let end = if blank { next } else { K::word_end(text, at) };
+            if !blank {
+                words.push((at as u32, end as u32));
+            }
+            at = end;
+        }
+        words
+    }
+
+    fn listed<K: Kind>(text: &[u8]) -> Words {
+        let mut words = Vec::new();
+        for_each_list::<K>(text, |starts, ends| {
+            assert_eq!(starts.len(), ends.len());
+            words.extend(starts.iter().copied().zip(ends.iter().copied()));
+        });
+        words
+    }
+
+    /// The same in the portable way.
+    fn plainly<K: Kind>(text: &[u8]) -> Words {
+        let mut scan = Scan::<K>::new(text);
+        let mut words = Vec::new();
+        while scan.at < text.len() {
+            (&mut scan).run::<Plain>();
+            scan.hand_out(|starts, ends| {
+                words.extend(starts.iter().copied().zip(ends.iter().copied()));
+            });
+        }
+        words
+    }
+
+    fn check<K: Kind>(text: &str) {
+        let expected = scanned::<K>(text.as_bytes());
+        let name = std::any::type_name::<K>();
+        assert_eq!(listed::<K>(text.as_bytes()), expected, "{name} {text:?}");
+        assert_eq!(plainly::<K>(text.as_bytes()), expected, "{name} {text:?}, plain");
+    }
+
+    fn check_all(text: &str) {
+        check::<Blanks>(text);
+        check::<Bert>(text);
+        check::<Bert8>(text);
+    }
+
+    #[test]
+    fn every_code_point_at_every_place_of_a_block() {
+        let mut text = String::new();
+        for (number, c) in ('\0'..=char::MAX).enumerate() {
+            let before = "x".repeat(number % 67);
+            text.clear();
+            text.push_str(&format!("{before}{c}{c}y {c}.{c}\n가{c} {c}"));
+            check_all(&text);
+        }
+    }
+
+    #[test]
+    fn random_texts() {
+        let parts = [
+            "a",
+            "bcd",
+            " ",
+            "  ",
+            "\n",
+            "\t\r",
+            "\u{B}",
+            "\u{1C}",
+            ".",
+            "!?",
+            "$",
+            "中文",
+            "가나",
+            "ㅋ",
+            "é",
+            "\u{85}",
+            "\u{A0}",
+            "«",
+            "\u{2003}",
+            "\u{3000}",
+            "\u{2028}",
+            "。",
+            "\u{2E52}",
+            "\u{61D}",
+            "\u{166D}",
+            "🐑",
+            "\u{10100}",
+            "\u{1E95E}",
+            "я",
+            "\u{37E}",
+            "カ・",
+            "\u{FF0C}",
+            "\u{A673}",
+        ];
+        let mut random = SplitMix64::new(4);
+        for round in 0..20_000 {
+            let kinds = 1 + random.next() as usize % parts.len();
+            let count = if round % 50 == 0 { 2000 } else { random.next() % 150 };
+            let text: String = (0..count).map(|_| parts[random.next() as usize % kinds]).collect();
+            check_all(&text);
+        }
+    }
+
+    #[test]
+    fn no_words_and_long_words() {
+        for unit in ["", " ", "a", ".", "。", "\u{3000}", "가"] {
+            for count in [1, 63, 64, 65, 5000] {
+                check_all(&unit.repeat(count));
+                check_all(&format!("a{}", unit.repeat(count)));
+                check_all(&format!("{} ", unit.repeat(count)));
+            }
+        }
+    }
+}
