@@ -10,7 +10,6 @@ pub mod bpe;
 mod corpus;
 mod gather;
 mod learner;
-mod neighbours;
 mod pairs;
 mod parallel;
 mod partner;

@@ -7,17 +7,6 @@ use rustc_hash::FxHashMap;
 use super::arena::Arena;
 use super::parallel::each;
 
-/// A pair as it is found in a corpus.
-#[derive(Debug)]
-pub(super) struct Counted {
-    /// Left and right id.
-    pub(super) ids: (u32, u32),
-    /// Occurrences times word counts.
-    pub(super) count: u64,
-    /// Where the left symbol starts, ascending.
-    pub(super) places: Vec<u32>,
-}
-
 /// The pairs of a corpus, sorted by their ids.
 #[derive(Debug)]
 pub(super) struct Census {
@@ -28,27 +17,11 @@ pub(super) struct Census {
 }
 
 /// Places of pairs: those of the first one, ascending, those of the second one, and so on.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Places {
     pub(super) places: Vec<u32>,
     /// How many each pair has.
     pub(super) lengths: Vec<u32>,
-}
-
-impl Census {
-    /// The pairs by themselves.
-    pub(super) fn into_counted(self) -> Vec<Counted> {
-        let mut rests: Vec<&[u32]> = self.parts.iter().map(|part| &part.places[..]).collect();
-        let pairs = self.pairs.into_iter().enumerate().map(|(number, (ids, count))| {
-            let lengths = || self.parts.iter().map(|part| part.lengths[number] as usize);
-            let mut places = Vec::with_capacity(lengths().sum());
-            for (rest, length) in rests.iter_mut().zip(lengths()) {
-                places.extend(rest.split_off(..length).unwrap_or_default());
-            }
-            Counted { ids, count, places }
-        });
-        pairs.collect()
-    }
 }
 
 /// All pairs of `parts` of an arena that reach `threshold` and are wanted. Breaks if `tick`, which is

@@ -178,7 +178,7 @@ impl Side {
     }
 
     /// Writes the new symbols at all places that hold the pairs by then, and notes what stood beside them.
-    fn replace(&mut self, field: &Field, batch: &Batch) {
+    pub(super) fn replace(&mut self, field: &Field, batch: &Batch) {
         let widths = field.widths.read().unwrap_or_else(PoisonError::into_inner);
         self.found.clear();
         self.done.clear();
@@ -246,7 +246,7 @@ impl Side {
     }
 
     /// Finds the places of the pairs that are kept of those that the batch has made.
-    fn find(&mut self, field: &Field, batch: &Batch, kept: &Kept) {
+    pub(super) fn find(&mut self, field: &Field, batch: &Batch, kept: &Kept) {
         let widths = field.widths.read().unwrap_or_else(PoisonError::into_inner);
         let mut from = 0;
         for (merge, (&rule, &end)) in batch.rules.iter().zip(&kept.ends).enumerate() {

@@ -1,25 +1,23 @@
 //! The loop body of WordPiece training: which pair is best, and what changes when it is merged.
 
 use std::ops::ControlFlow;
+use std::sync::{PoisonError, RwLock};
 
 use rustc_hash::FxHashSet;
 
-use super::rows::Rows;
+use super::census;
+use super::rows::{Rows, Weights};
 use super::score::{Rank, Ranker};
 use super::view::WordPieceView;
 use super::{Criterion, LAST_FLOOR, WordPieceConfig, WordPieceMerge};
-use crate::train::arena::{AHEAD, Arena};
 use crate::train::bpe::Stop;
 use crate::train::corpus::Corpus;
-use crate::train::neighbours::Neighbours;
-use crate::train::pairs::{self, Counted};
+use crate::train::places::{Batch, Field, Kept, Near, Rule, Side, With};
 
 /// The pieces so far.
 #[derive(Debug)]
 pub(super) struct Pieces {
     pub(super) texts: Vec<Vec<u8>>,
-    /// Slots that a piece spans: symbols of the alphabet, own markers included.
-    pub(super) widths: Vec<u32>,
     /// All texts that exist, other pieces included.
     taken: FxHashSet<Vec<u8>>,
 }
@@ -28,7 +26,8 @@ pub(super) struct Pieces {
 pub(super) struct Learner<'a> {
     config: &'a WordPieceConfig,
     threads: usize,
-    pub(super) arena: Arena,
+    pub(super) field: Field,
+    side: Side,
     pub(super) pieces: Pieces,
     rows: Rows,
     /// Pairs below this count are not kept.
@@ -38,10 +37,14 @@ pub(super) struct Learner<'a> {
     length: u64,
     pub(super) passed_over: Vec<(u32, u32)>,
     passed: FxHashSet<(u32, u32)>,
-    left: Neighbours,
-    right: Neighbours,
-    /// The positions of the last merge.
-    places: Vec<u32>,
+    /// What (x, left) and (right, x) lose.
+    before: Weights,
+    behind: Weights,
+    /// The merge under way, and the new pairs that are kept of it.
+    batch: Batch,
+    kept: Kept,
+    /// The text of the merge that was chosen.
+    joined: Vec<u8>,
 }
 
 /// How far the threshold is lowered when no kept pair is left.
@@ -60,13 +63,13 @@ impl<'a> Learner<'a> {
                 .flatten()
                 .cloned()
                 .collect(),
-            widths: vec![1; alphabet.len()],
             texts: alphabet.texts,
         };
         let mut learner = Self {
             config,
             threads,
-            arena,
+            field: Field { arena, widths: RwLock::new(vec![1; pieces.texts.len()]) },
+            side: Side::default(),
             pieces,
             rows: Rows::default(),
             threshold: 0,
@@ -74,9 +77,11 @@ impl<'a> Learner<'a> {
             length,
             passed_over: Vec::new(),
             passed: FxHashSet::default(),
-            left: Neighbours::default(),
-            right: Neighbours::default(),
-            places: Vec::new(),
+            before: Weights::default(),
+            behind: Weights::default(),
+            batch: Batch::default(),
+            kept: Kept::default(),
+            joined: Vec::new(),
         };
         learner.threshold = learner.last_floor();
         // Where rare pairs may go before frequent ones, all that may be merged are kept.
@@ -108,12 +113,16 @@ impl<'a> Learner<'a> {
     pub(super) fn count_pairs(&mut self, tick: impl FnMut() -> ControlFlow<()>) -> ControlFlow<()> {
         // The old ones go first: both at once would be twice the memory.
         self.rows = Rows::default();
-        let widths = &self.pieces.widths;
+        self.side = Side::default();
+        let widths = self.field.widths.read().unwrap_or_else(PoisonError::into_inner);
         let wanted = |ids| !self.passed.contains(&ids);
-        let parts = self.arena.parts(self.threads);
-        let census = pairs::count(&self.arena, widths, &parts, self.threshold, wanted, tick)?;
+        let arena = &self.field.arena;
+        let parts = arena.parts(self.threads);
+        let census = census::count(arena, &widths, &parts, self.threshold, wanted, tick)?;
+        drop(widths);
         let ranker = Ranker::new(self.config, &self.occurrences);
-        self.rows = Rows::new(self.pieces.texts.len(), census.into_counted(), &ranker);
+        self.rows = Rows::new(self.pieces.texts.len(), &census.pairs, &ranker);
+        self.side = Side::new(census.places.places, &census.places.lengths);
         ControlFlow::Continue(())
     }
 
@@ -132,10 +141,13 @@ impl<'a> Learner<'a> {
                 continue;
             };
             let (left, right) = self.rows.ids(number);
-            if !self.may_merge((left, right)) {
+            let mut joined = std::mem::take(&mut self.joined);
+            let may_merge = self.may_merge((left, right), &mut joined);
+            self.joined = joined;
+            if !may_merge {
                 self.passed_over.push((left, right));
                 self.passed.insert((left, right));
-                self.rows.take(number);
+                self.rows.remove(number);
                 self.rows.look_at_open(&Ranker::new(self.config, &self.occurrences));
                 continue;
             }
@@ -154,36 +166,44 @@ impl<'a> Learner<'a> {
         }
     }
 
-    fn joined(&self, (left, right): (u32, u32)) -> Vec<u8> {
-        let mark = self.config.marker.stripped().as_bytes();
+    /// Whether a pair may be merged, whose text is then in `joined`.
+    fn may_merge(&self, (left, right): (u32, u32), joined: &mut Vec<u8>) -> bool {
+        let marker = &self.config.marker;
         let right = &self.pieces.texts[right as usize];
-        [&self.pieces.texts[left as usize], right.strip_prefix(mark).unwrap_or(right)].concat()
+        joined.clear();
+        joined.extend_from_slice(&self.pieces.texts[left as usize]);
+        joined.extend_from_slice(right.strip_prefix(marker.stripped().as_bytes()).unwrap_or(right));
+        let fits = |longest| marker.length(joined, false) <= longest;
+        self.config.max_piece_length.is_none_or(fits) && !self.pieces.taken.contains(joined)
     }
 
-    fn may_merge(&self, ids: (u32, u32)) -> bool {
-        let text = self.joined(ids);
-        let fits = |longest| self.config.marker.length(&text, false) <= longest;
-        self.config.max_piece_length.is_none_or(fits) && !self.pieces.taken.contains(&text)
-    }
-
-    /// Replaces the pair everywhere and puts all counts and scores right.
+    /// Replaces the pair everywhere and puts all counts and scores right. It is the one that
+    /// [`Learner::best`] has told last.
     pub(super) fn apply(&mut self, number: u32, merge: &mut WordPieceMerge) {
         let live_before = self.alive(merge);
         self.add_piece(merge);
-        let places = self.rows.take(number);
-        merge.replaced = self.replace(&places, merge);
-        drop(places);
-        self.occurrences[merge.left as usize] -= merge.replaced;
-        self.occurrences[merge.right as usize] -= merge.replaced;
-        self.occurrences[merge.id as usize] = merge.replaced;
+        let WordPieceMerge { left, right, id, .. } = *merge;
+        self.rows.take(number);
+        self.batch.rules.clear();
+        self.batch.rules.push(Rule { left, right, id, number });
+        self.rows.gone(&mut self.batch.gone);
+        self.side.replace(&self.field, &self.batch);
+        // Its places are given back.
+        self.rows.free(number);
+        merge.replaced = self.side.done[0].merged;
+        self.occurrences[left as usize] -= merge.replaced;
+        self.occurrences[right as usize] -= merge.replaced;
+        self.occurrences[id as usize] = merge.replaced;
         self.length -= merge.replaced;
         merge.live_change = 1 + self.alive(merge) - live_before;
         let ranker = Ranker::new(self.config, &self.occurrences);
-        let (ids, threshold) = ((merge.left, merge.right), self.threshold);
-        self.rows.lower(ids, &mut self.left, &mut self.right, threshold, &ranker);
-        self.left.clear();
-        self.right.clear();
-        self.count_new_pairs(merge.id);
+        self.before.set(self.side.near(0, true));
+        self.behind.set(self.side.near(0, false));
+        let Self { rows, before, behind, .. } = self;
+        rows.lower((left, right), before, behind, self.threshold, &ranker);
+        self.before.clear(self.side.near(0, true));
+        self.behind.clear(self.side.near(0, false));
+        self.keep_new_pairs(merge);
     }
 
     /// How many of the two parts of a merge occur.
@@ -198,114 +218,58 @@ impl<'a> Learner<'a> {
     }
 
     fn add_piece(&mut self, merge: &WordPieceMerge) {
-        let text = self.joined((merge.left, merge.right));
-        let widths = &mut self.pieces.widths;
-        widths.push(widths[merge.left as usize] + widths[merge.right as usize]);
+        let text = std::mem::take(&mut self.joined);
+        let mut widths = self.field.widths.write().unwrap_or_else(PoisonError::into_inner);
+        let width = widths[merge.left as usize] + widths[merge.right as usize];
+        widths.push(width);
         self.pieces.taken.insert(text.clone());
         self.pieces.texts.push(text);
         self.occurrences.push(0);
         self.rows.grow(self.occurrences.len());
-        self.left.grow(self.occurrences.len());
-        self.right.grow(self.occurrences.len());
-    }
-
-    /// Writes the symbol at all places that still hold the pair, and notes in `left` and `right`
-    /// which neighbours the pair's own symbols have lost. Returns the weight replaced.
-    fn replace(&mut self, places: &[u32], merge: &WordPieceMerge) -> u64 {
-        let widths = &self.pieces.widths;
-        let (left_width, right_width) = (widths[merge.left as usize], widths[merge.right as usize]);
-        let width = left_width + right_width;
-        let (mut merged, mut weight, mut weight_end) = (0, 0, 0);
-        self.places.clear();
-        places.iter().take(AHEAD).for_each(|&place| self.arena.ask(place));
-        for (index, &place) in places.iter().enumerate() {
-            if let Some(&place) = places.get(index + AHEAD) {
-                self.arena.ask(place);
-            }
-            if !self.arena.holds(place, merge.left, left_width, merge.right) {
-                continue;
-            }
-            if place >= weight_end {
-                (weight, weight_end) = self.arena.weight(place);
-            }
-            self.arena.write(place, left_width, right_width, merge.id);
-            self.places.push(place);
-            merged += weight;
-            // A neighbour that is new itself has noted the pair between them.
-            let before = self.arena.slot(place as usize - 1);
-            if before != merge.id && Arena::is_symbol(before) {
-                self.left.add(before, weight);
-            }
-            let behind = self.arena.slot((place + width) as usize);
-            if Arena::is_symbol(behind) {
-                self.right.add(behind, weight);
-            }
-        }
-        merged
+        self.before.grow(self.occurrences.len());
+        self.behind.grow(self.occurrences.len());
     }
 
     /// (x, id), (id, y) and (id, id) have come into being; those that reach the threshold are kept.
-    fn count_new_pairs(&mut self, id: u32) {
-        let width = self.pieces.widths[id as usize];
-        let (mut weight, mut weight_end) = (0, 0);
-        for &place in &self.places {
-            if place >= weight_end {
-                (weight, weight_end) = self.arena.weight(place);
-            }
-            let before = self.arena.slot(place as usize - 1);
-            // (id, id) is counted by its left one.
-            if before != id && Arena::is_symbol(before) {
-                self.left.add(before, weight);
-            }
-            let behind = self.arena.slot((place + width) as usize);
-            if Arena::is_symbol(behind) {
-                self.right.add(behind, weight);
-            }
-        }
+    fn keep_new_pairs(&mut self, &WordPieceMerge { left, id, .. }: &WordPieceMerge) {
+        let Self { side, rows, kept, threshold, .. } = self;
         let ranker = Ranker::new(self.config, &self.occurrences);
-        let mut any = false;
-        for (neighbours, is_left) in [(&mut self.left, true), (&mut self.right, false)] {
-            for &symbol in &neighbours.seen {
-                let index = symbol as usize;
-                let (count, room) = (neighbours.weights[index], neighbours.places[index]);
-                let ids = if is_left { (symbol, id) } else { (id, symbol) };
-                // From here on weights hold the number of a kept pair, plus one.
-                neighbours.weights[index] = 0;
-                if count >= self.threshold {
-                    let places = Vec::with_capacity(room as usize);
-                    let number = self.rows.insert(Counted { ids, count, places }, &ranker);
-                    neighbours.weights[index] = u64::from(number) + 1;
-                    any = true;
-                }
+        kept.pairs.clear();
+        kept.ends.clear();
+        let itself = side.done[0].itself;
+        let mut keep = |with: With, count: u64| {
+            if count >= *threshold {
+                let ids = match with {
+                    With::Left(symbol) => (symbol, id),
+                    With::Right(symbol) => (id, symbol),
+                    With::Itself => (id, id),
+                };
+                kept.pairs.push((with, rows.insert(ids, count, &ranker)));
             }
+        };
+        for near in side.near(0, true) {
+            keep(With::Left(near.symbol), near.weight);
         }
-        if any {
-            for &place in &self.places {
-                let before = self.arena.slot(place as usize - 1);
-                if before != id
-                    && Arena::is_symbol(before)
-                    && let Some(number) = self.left.weights[before as usize].checked_sub(1)
-                {
-                    let start = place - self.pieces.widths[before as usize];
-                    self.rows.push(number as u32, start);
-                }
-                let behind = self.arena.slot((place + width) as usize);
-                if Arena::is_symbol(behind)
-                    && let Some(number) = self.right.weights[behind as usize].checked_sub(1)
-                {
-                    self.rows.push(number as u32, place);
-                }
-            }
+        for &Near { symbol, weight, .. } in side.near(0, false) {
+            // A right neighbour noted as the left part may itself have been merged at the next place.
+            let merged = if symbol == left { itself.0 } else { 0 };
+            keep(With::Right(symbol), weight - merged);
         }
-        self.left.clear();
-        self.right.clear();
+        if itself.1 > 0 {
+            keep(With::Itself, itself.0);
+        }
+        if !kept.pairs.is_empty() {
+            kept.ends.push(kept.pairs.len());
+            side.find(&self.field, &self.batch, kept);
+        }
     }
 
     /// No pair reaches the last floor: is that because there is none at all that may be merged?
     pub(super) fn why_dry(&self) -> Stop {
-        let mut any = false;
-        self.arena.for_each_pair(&self.pieces.widths, |_, left, right, _| {
-            any = any || !self.passed((left, right)) && self.may_merge((left, right));
+        let (mut any, mut joined) = (false, Vec::new());
+        self.field.for_each_pair(|_, left, right, _| {
+            let ids = (left, right);
+            any = any || !self.passed(ids) && self.may_merge(ids, &mut joined);
         });
         if any { Stop::MinPairCount } else { Stop::NoPair }
     }

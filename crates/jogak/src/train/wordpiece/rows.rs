@@ -5,9 +5,9 @@
 //! best pair, and rows play a tournament: a row that changes plays again up to where it loses. A merge
 //! changes scores in the rows and columns of the symbols that took part, and nowhere else.
 
-use super::score::{Rank, Ranker};
-use crate::train::neighbours::Neighbours;
-use crate::train::pairs::{Counted, NOBODY};
+use super::score::{Rank, Ranker, key_before};
+use crate::train::pairs::NOBODY;
+use crate::train::places::Near;
 
 /// What is read of a pair when rows and columns are walked, which is most of what training does.
 #[derive(Debug, Clone, Copy)]
@@ -18,9 +18,10 @@ struct Head {
 }
 
 /// The best pair of a row.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Best {
-    rank: Rank,
+    /// [`Rank::key`]; 0 if the row has no pair.
+    key: u64,
     number: u32,
 }
 
@@ -29,11 +30,14 @@ struct Best {
 #[derive(Debug, Default)]
 pub(super) struct Rows {
     heads: Vec<Head>,
-    places: Vec<Vec<u32>>,
     free: Vec<u32>,
+    /// Numbers of pairs that went, whose places nobody has given back.
+    gone: Vec<u32>,
     rows: Vec<Vec<u32>>,
     columns: Vec<Vec<u32>>,
-    best: Vec<Option<Best>>,
+    best: Vec<Best>,
+    /// The ranks of these; without a meaning where there is no pair.
+    ranks: Vec<Rank>,
     /// Node `n` has the winner of nodes `2n` and `2n + 1`, the last one is [`Rows::best`]'s; the nodes
     /// behind them all, as many, are the rows themselves.
     winners: Vec<u32>,
@@ -41,13 +45,41 @@ pub(super) struct Rows {
     open: Vec<u32>,
 }
 
+/// A weight for every symbol; 0 for all but those that stand beside the places of a merge.
+#[derive(Debug, Default)]
+pub(super) struct Weights(Vec<u64>);
+
+impl Weights {
+    pub(super) fn set(&mut self, near: &[Near]) {
+        for near in near {
+            self.0[near.symbol as usize] = near.weight;
+        }
+    }
+
+    pub(super) fn clear(&mut self, near: &[Near]) {
+        for near in near {
+            self.0[near.symbol as usize] = 0;
+        }
+    }
+
+    /// The weight of a symbol, which then is 0: a pair may stand twice in a list, and loses it once.
+    #[inline]
+    fn take(&mut self, symbol: u32) -> u64 {
+        std::mem::take(&mut self.0[symbol as usize])
+    }
+
+    pub(super) fn grow(&mut self, len: usize) {
+        self.0.resize(len, 0);
+    }
+}
+
 impl Rows {
-    /// Rows with these pairs, for symbols below `symbols`.
-    pub(super) fn new(symbols: usize, pairs: Vec<Counted>, ranker: &Ranker<'_>) -> Self {
+    /// Rows with these pairs, numbered in this order, for symbols below `symbols`.
+    pub(super) fn new(symbols: usize, pairs: &[((u32, u32), u64)], ranker: &Ranker<'_>) -> Self {
         let mut rows = Self::default();
         rows.grow(symbols);
-        for pair in pairs {
-            rows.insert(pair, ranker);
+        for &(ids, count) in pairs {
+            rows.insert(ids, count, ranker);
         }
         rows
     }
@@ -56,7 +88,8 @@ impl Rows {
     pub(super) fn grow(&mut self, symbols: usize) {
         self.rows.resize_with(symbols, Vec::new);
         self.columns.resize_with(symbols, Vec::new);
-        self.best.resize(symbols, None);
+        self.best.resize(symbols, Best::default());
+        self.ranks.resize(symbols, Rank::default());
         if symbols > self.winners.len() {
             self.winners = vec![0; symbols.next_power_of_two().max(2)];
             for node in (1..self.winners.len()).rev() {
@@ -66,31 +99,41 @@ impl Rows {
     }
 
     /// A pair has come into being. Returns its number.
-    pub(super) fn insert(&mut self, pair: Counted, ranker: &Ranker<'_>) -> u32 {
-        let Counted { ids, count, places } = pair;
+    pub(super) fn insert(&mut self, ids: (u32, u32), count: u64, ranker: &Ranker<'_>) -> u32 {
         let number = self.free.pop().unwrap_or_else(|| {
             self.heads.push(Head { ids: NOBODY, count: 0 });
-            self.places.push(Vec::new());
             (self.heads.len() - 1) as u32
         });
         self.heads[number as usize] = Head { ids, count };
-        self.places[number as usize] = places;
         self.rows[ids.0 as usize].push(number);
         self.columns[ids.1 as usize].push(number);
         self.offer(number, ranker);
         number
     }
 
-    /// Takes a pair out, which must be the best of its row; returns its places.
-    pub(super) fn take(&mut self, number: u32) -> Vec<u32> {
+    /// Takes a pair out, which must be the best of its row, if [`Rows::free`] follows when its places have
+    /// been given back.
+    pub(super) fn take(&mut self, number: u32) {
         self.open.push(self.ids(number).0);
-        self.free(number)
+        self.heads[number as usize].ids = NOBODY;
     }
 
-    fn free(&mut self, number: u32) -> Vec<u32> {
-        self.heads[number as usize].ids = NOBODY;
+    /// Takes a pair out, which must be the best of its row.
+    pub(super) fn remove(&mut self, number: u32) {
+        self.take(number);
+        self.gone.push(number);
+    }
+
+    /// A number may be given to another pair.
+    pub(super) fn free(&mut self, number: u32) {
         self.free.push(number);
-        std::mem::take(&mut self.places[number as usize])
+    }
+
+    /// The numbers of the pairs that were removed. From now on they may be given to other pairs.
+    pub(super) fn gone(&mut self, gone: &mut Vec<u32>) {
+        gone.clear();
+        gone.append(&mut self.gone);
+        self.free.extend_from_slice(gone);
     }
 
     pub(super) fn ids(&self, number: u32) -> (u32, u32) {
@@ -101,19 +144,14 @@ impl Rows {
         self.heads[number as usize].count
     }
 
-    /// Adds a place to a pair.
-    pub(super) fn push(&mut self, number: u32, place: u32) {
-        self.places[number as usize].push(place);
-    }
-
     /// `left` and `right` were merged: pairs (x, left) lose the weights of `before`, pairs (right, y)
     /// those of `behind`, and those that fall below `threshold` go. All pairs that begin or end with one
     /// of the two get their new ranks.
     pub(super) fn lower(
         &mut self,
         (left, right): (u32, u32),
-        before: &mut Neighbours,
-        behind: &mut Neighbours,
+        before: &mut Weights,
+        behind: &mut Weights,
         threshold: u64,
         ranker: &Ranker<'_>,
     ) {
@@ -157,8 +195,10 @@ impl Rows {
                 self.offer(number, ranker);
                 return true;
             }
-            self.free(number);
-            if self.best[row as usize].is_some_and(|best| best.number == number) {
+            head.ids = NOBODY;
+            self.gone.push(number);
+            let Best { key, number: best } = self.best[row as usize];
+            if key != 0 && best == number {
                 self.open.push(row);
             }
             false
@@ -174,7 +214,7 @@ impl Rows {
         threshold: u64,
         ranker: &Ranker<'_>,
     ) {
-        let mut best: Option<Best> = None;
+        let (mut best, mut best_rank) = (Best::default(), Rank::default());
         let mut numbers = std::mem::take(&mut self.rows[row as usize]);
         numbers.retain(|&number| {
             let head = &mut self.heads[number as usize];
@@ -185,19 +225,22 @@ impl Rows {
             debug_assert!(head.count >= weight, "a pair lost more places than it had");
             head.count -= weight;
             if head.count < threshold {
-                self.free(number);
+                head.ids = NOBODY;
+                self.gone.push(number);
                 return false;
             }
-            if best.is_none_or(|best| ranker.may_precede(head.count, &best.rank)) {
+            if best.key == 0 || ranker.may_precede(head.count, &best_rank) {
                 let rank = ranker.rank(head.ids, head.count);
-                if best.is_none_or(|best| rank.before(&best.rank)) {
-                    best = Some(Best { rank, number });
+                let key = rank.key();
+                if key_before((key, &rank), (best.key, &best_rank)) {
+                    (best, best_rank) = (Best { key, number }, rank);
                 }
             }
             true
         });
         self.rows[row as usize] = numbers;
         self.best[row as usize] = best;
+        self.ranks[row as usize] = best_rank;
         self.play(row);
     }
 
@@ -206,22 +249,22 @@ impl Rows {
     fn offer(&mut self, number: u32, ranker: &Ranker<'_>) {
         let Head { ids, count } = self.heads[number as usize];
         let best = &mut self.best[ids.0 as usize];
-        if let Some(old) = best {
-            if old.number != number && !ranker.may_precede(count, &old.rank) {
-                return;
-            }
-            let rank = ranker.rank(ids, count);
-            if old.number != number && !rank.before(&old.rank) {
-                return;
-            }
-            if old.number == number && old.rank.before(&rank) {
-                // It got worse, and another one may be best.
-                self.open.push(ids.0);
-            }
-            *old = Best { rank, number };
-        } else {
-            *best = Some(Best { rank: ranker.rank(ids, count), number });
+        let old = &mut self.ranks[ids.0 as usize];
+        let another = best.key == 0 || best.number != number;
+        if another && best.key != 0 && !ranker.may_precede(count, old) {
+            return;
         }
+        let rank = ranker.rank(ids, count);
+        let key = rank.key();
+        if another && !key_before((key, &rank), (best.key, old)) {
+            return;
+        }
+        if !another && key_before((best.key, old), (key, &rank)) {
+            // It got worse, and another one may be best.
+            self.open.push(ids.0);
+        }
+        *best = Best { key, number };
+        *old = rank;
         self.play(ids.0);
     }
 
@@ -244,24 +287,23 @@ impl Rows {
             Some(row) => row as u32,
             None => self.winners[node],
         };
-        let pair = |row: u32| self.best.get(row as usize).and_then(Option::as_ref);
         let (first, second) = (row(2 * node), row(2 * node + 1));
-        match (pair(first), pair(second)) {
-            (_, None) => first,
-            (None, _) => second,
-            (Some(a), Some(b)) => {
-                if b.rank.before(&a.rank) {
-                    second
-                } else {
-                    first
-                }
-            }
+        let key = |row: u32| self.best.get(row as usize).map_or(0, |best| best.key);
+        let (one, other) = (key(first), key(second));
+        // Ranks are looked at where keys say nothing.
+        if other == 0 {
+            return first;
+        }
+        let rank = |row: u32| self.ranks.get(row as usize);
+        match (rank(first), rank(second)) {
+            (Some(a), Some(b)) if !key_before((other, b), (one, a)) => first,
+            _ => second,
         }
     }
 
     /// The number of the best pair of all.
     pub(super) fn best(&self) -> Option<u32> {
         let row = *self.winners.get(1)?;
-        self.best.get(row as usize)?.map(|best| best.number)
+        self.best.get(row as usize).filter(|best| best.key != 0).map(|best| best.number)
     }
 }

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use super::{Criterion, WordPieceConfig};
 
 /// All that pairs are compared by.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Rank {
     /// Pairs of a greater band go first: floor(log2 of the count), or 0 where a floor does not move.
     band: u32,
@@ -21,6 +21,21 @@ pub(super) struct Rank {
 /// Scores that differ by less than this share of the greater one are compared exactly. Rounding moves
 /// a score by less than a thousandth of it.
 const CLEAR: f64 = 1e-12;
+
+/// Of keys that differ by less, ranks tell more: a step of a key is at least 2^-47 of a score, and so many
+/// of them are more than [`CLEAR`].
+const CLEAR_STEPS: u64 = 1 << 10;
+/// Bits of a key that stand for a score.
+const SCORE_BITS: u32 = 57;
+
+/// Whether one rank goes before the other, by their keys where these tell; the key 0 goes behind all others.
+#[inline(always)]
+pub(super) fn key_before(one: (u64, &Rank), other: (u64, &Rank)) -> bool {
+    if one.0.abs_diff(other.0) > CLEAR_STEPS {
+        return one.0 > other.0;
+    }
+    one.1.before(other.1)
+}
 
 /// Ranks pairs, for symbols that occur so and so often.
 pub(super) struct Ranker<'a> {
@@ -60,6 +75,13 @@ impl Rank {
     fn new(band: u32, ids: (u32, u32), count: u64, (left, right): (u64, u64)) -> Self {
         let score = count as f64 / (left as f64 * right as f64);
         Self { band, count, left, right, score, ids }
+    }
+
+    /// A number that is greater, by more than [`CLEAR_STEPS`], only if the rank goes before the other. Never
+    /// small. (Scores are positive, and so their bits are in their order.)
+    #[inline(always)]
+    pub(super) fn key(&self) -> u64 {
+        u64::from(self.band + 1) << SCORE_BITS | self.score.to_bits() >> (64 - 1 - SCORE_BITS)
     }
 
     /// [`Ordering::Less`] if `self` goes first: greater band, greater score, smaller (left id, right

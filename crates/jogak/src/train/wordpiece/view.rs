@@ -59,7 +59,7 @@ impl WordPieceView<'_> {
     pub fn candidates(&self) -> Vec<Candidate> {
         let learner = self.0;
         let mut counts: FxHashMap<(u32, u32), u64> = FxHashMap::default();
-        learner.arena.for_each_pair(&learner.pieces.widths, |_, left, right, weight| {
+        learner.field.for_each_pair(|_, left, right, weight| {
             *counts.entry((left, right)).or_insert(0) += weight;
         });
         let mut ranked: Vec<_> = counts
@@ -90,6 +90,6 @@ impl WordPieceView<'_> {
     /// Calls `word(symbols, count)` for every word of the corpus as it is cut now, in order;
     /// [`crate::symbols::UNKNOWN`] stands for a character outside the alphabet.
     pub fn for_each_word(&self, word: impl FnMut(&[u32], u64)) {
-        self.0.arena.for_each_word(&self.0.pieces.widths, word);
+        self.0.field.for_each_word(word);
     }
 }
