@@ -11,6 +11,10 @@ pub(crate) const BLOCK: usize = 256;
 /// How many of the last blocks are searched for room. More saves memory and costs time.
 const SEARCHED: usize = 32;
 
+/// Children are put only where so many times as many slots are free: elsewhere there is hardly room for
+/// them. For one child that holds too, since what is free there mostly belongs to a base that a node has.
+const SPARE: usize = 8;
+
 /// A bit for every slot of a block.
 type Set = [u64; BLOCK / 64];
 
@@ -54,11 +58,11 @@ impl Room {
     fn find(&mut self, labels: &[u8]) -> Option<usize> {
         let (&first, others) = labels.split_first()?;
         self.from = self.from.max(self.free.len().saturating_sub(SEARCHED));
-        while self.free_count.get(self.from) == Some(&0) {
+        while self.free_count.get(self.from).is_some_and(|&count| usize::from(count) < spare(1)) {
             self.from += 1;
         }
         (self.from..self.free.len()).find_map(|block| {
-            if usize::from(self.free_count[block]) < labels.len() {
+            if usize::from(self.free_count[block]) < spare(labels.len()) {
                 return None;
             }
             // Bit i: the first child may be in slot i.
@@ -75,6 +79,11 @@ impl Room {
             Some(block * BLOCK + (at ^ usize::from(first)))
         })
     }
+}
+
+/// How many slots of a block must be free.
+fn spare(children: usize) -> usize {
+    BLOCK.min(SPARE * children.max(2))
 }
 
 fn remove(set: &mut Set, bit: usize) {
@@ -145,9 +154,13 @@ mod tests {
                 !bases.contains(&base)
                     && labels.iter().all(|&label| !taken.contains(&(base ^ usize::from(label))))
             };
-            let from = BLOCK * usize::max(1, blocks.saturating_sub(SEARCHED));
-            let expected =
-                (from..BLOCK * blocks).find(fits).map_or(BLOCK * blocks, |at| at ^ first);
+            let from = usize::max(1, blocks.saturating_sub(SEARCHED));
+            let roomy = |block: &usize| {
+                let free = |at: &usize| !taken.contains(at);
+                (block * BLOCK..(block + 1) * BLOCK).filter(free).count() >= spare(labels.len())
+            };
+            let places = (from..blocks).filter(roomy).flat_map(|b| b * BLOCK..(b + 1) * BLOCK);
+            let expected = { places }.find(fits).map_or(BLOCK * blocks, |at| at ^ first);
             blocks = blocks.max(expected / BLOCK + 1);
             let base = room.take(&labels);
             assert_eq!(base, expected);

@@ -229,7 +229,7 @@ impl Rows {
                 self.gone.push(number);
                 return false;
             }
-            if best.key == 0 || ranker.may_precede(head.count, &best_rank) {
+            if ranker.may_precede(head.count, best.key) {
                 let rank = ranker.rank(head.ids, head.count);
                 let key = rank.key();
                 if key_before((key, &rank), (best.key, &best_rank)) {
@@ -251,7 +251,7 @@ impl Rows {
         let best = &mut self.best[ids.0 as usize];
         let old = &mut self.ranks[ids.0 as usize];
         let another = best.key == 0 || best.number != number;
-        if another && best.key != 0 && !ranker.may_precede(count, old) {
+        if another && !ranker.may_precede(count, best.key) {
             return;
         }
         let rank = ranker.rank(ids, count);

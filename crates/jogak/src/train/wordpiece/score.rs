@@ -64,10 +64,10 @@ impl<'a> Ranker<'a> {
         Rank::new(self.band(count), ids, count, (occurrences(ids.0), occurrences(ids.1)))
     }
 
-    /// False if no pair that occurs `count` times goes before `rank`: known without its score.
+    /// False if no pair that occurs `count` times goes before one of this key: known without its score.
     #[inline]
-    pub(super) fn may_precede(&self, count: u64, rank: &Rank) -> bool {
-        self.band(count) >= rank.band
+    pub(super) fn may_precede(&self, count: u64, key: u64) -> bool {
+        u64::from(self.band(count) + 1) >= key >> SCORE_BITS
     }
 }
 
