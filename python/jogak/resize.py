@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Iterable, Mapping
 
 from jogak.errors import ConfigError
@@ -32,18 +33,15 @@ def assign_ids(
     ([0, 2], ('a', '<pad>', 'b', '<unk>'))
     """
     texts: dict[int, str] = {id_: text for text, id_ in special_tokens.items()}
-    ids = []
-    free = 0
-    for piece in pieces:
-        while free in texts:
-            free += 1
-        texts[free] = piece
-        ids.append(free)
+    ordinary = list(pieces)
+    free = itertools.filterfalse(texts.__contains__, itertools.count())
+    ids = list(itertools.islice(free, len(ordinary)))
+    texts.update(zip(ids, ordinary, strict=True))
     size = max(texts, default=-1) + 1
     if last is not None:
         texts[size] = last
         size += 1
-    return ids, tuple(texts.get(id_) for id_ in range(size))
+    return ids, tuple(map(texts.get, range(size)))
 
 
 def resized(spec: Spec, training: Log | None, size: int) -> tuple[Spec, TrainingLog | None]:

@@ -49,7 +49,7 @@ impl Room {
         let block = base / BLOCK;
         remove(&mut self.no_base[block], base % BLOCK);
         for &label in labels {
-            remove(&mut self.free[block], base % BLOCK ^ usize::from(label));
+            remove(&mut self.free[block], (base % BLOCK) ^ usize::from(label));
         }
         self.free_count[block] -= labels.len() as u16;
         base

@@ -48,10 +48,10 @@ pub(super) struct Learner<'a> {
 }
 
 /// How far the threshold is lowered when no kept pair is left.
-const LOWER: u64 = 4;
+const LOWER: u64 = 2;
 /// Pairs per wanted merge that the first threshold aims at. Fewer than in BPE: here every kept pair
-/// costs time, since rows and columns are walked; anything from 8 to 40 does.
-const PAIRS_PER_MERGE: u64 = 16;
+/// costs time, since rows and columns are walked, and counting anew is cheap.
+const PAIRS_PER_MERGE: u64 = 8;
 
 impl<'a> Learner<'a> {
     /// Ready, but for [`Learner::count_pairs`].
