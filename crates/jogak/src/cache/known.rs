@@ -6,7 +6,7 @@
 
 use super::INLINE;
 use super::long::{LONGEST_KNOWN, LongWords, Trail};
-use super::short::{MOST, Packed, ShortWords, Sought};
+use super::short::{Found, MOST, Packed, ShortWords, Sought};
 
 /// Words that are taught at once.
 const BLOCK: usize = 64;
@@ -129,9 +129,21 @@ impl KnownWords {
     /// What to look for, to find `text[start..end]`; has memory fetched.
     #[inline(always)]
     pub(super) fn seek(&self, text: &[u8], start: usize, end: usize) -> Sought {
+        self.seek_in(self.short.found(), text, start, end)
+    }
+
+    /// The same. `short` is where its short words are found.
+    #[inline(always)]
+    pub(super) fn seek_in(
+        &self,
+        short: Found<'_>,
+        text: &[u8],
+        start: usize,
+        end: usize,
+    ) -> Sought {
         if end - start <= INLINE {
-            let sought = self.short.seek(text, start, end);
-            self.short.lines().prefetch(sought);
+            let sought = short.seek(text, start, end);
+            short.prefetch(sought);
             return sought;
         }
         let trail = self.long.seek(&text[start..end]);

@@ -7,8 +7,8 @@
 //! plain look-up.
 
 use super::known::KnownWords;
-use super::short::{MOST, Packed, Sought};
-use crate::scan::{Look, Task, fastest};
+use super::short::{Found, MOST, Packed, Sought};
+use crate::scan::{Look, Plain, Task, fastest};
 
 /// Words to a block.
 const WORDS: usize = 64;
@@ -87,7 +87,7 @@ impl Queue {
         out.resize(at + words.len() * MOST, 0);
         for (number, &Waiting { start, end, ids, sought }) in words.iter().enumerate() {
             let found = match ids {
-                Packed::NONE => table.short().lines().in_line(sought),
+                Packed::NONE => table.short().found().in_line::<Plain>(sought),
                 kept => kept,
             };
             if let Some(count) = found.count()
@@ -157,28 +157,30 @@ impl Task for Between<'_, '_> {
         while rest.len() > 1 {
             let words = (rest.len() - 1).min(WORDS);
             let mut has_long = false;
+            let short = table.short().found();
             for (place, pair) in places.iter_mut().zip(rest[..=words].windows(2)) {
-                *place = table.seek(text, pair[0] as usize, pair[1] as usize);
+                *place = table.seek_in(short, text, pair[0] as usize, pair[1] as usize);
                 has_long |= place.is_long();
             }
+            let places = &places[..words];
             if has_long {
-                let long = places[..words].iter().filter(|place| place.is_long());
+                let long = places.iter().filter(|place| place.is_long());
                 long.for_each(|&place| table.prefetch_long(place));
             }
             let shape = table.short().shape();
             out.resize(at + words * MOST, 0);
             let mut done = 0;
-            for &place in &places[..words] {
-                let found = table.short().lines().in_line(place);
-                done += 1;
-                if let Some(count) = found.count()
-                    && let Some(room) = out.get_mut(at..).and_then(|out| out.first_chunk_mut())
-                {
-                    found.write(count, room);
-                    at += count;
-                    continue;
+            loop {
+                let (known, ended) =
+                    short_words::<L>(table.short().found(), &places[done..], &mut out[at..]);
+                done += known;
+                at += ended;
+                if done == words {
+                    break;
                 }
-                let (start, end) = (rest[done - 1] as usize, rest[done] as usize);
+                let place = places[done];
+                let (start, end) = (rest[done] as usize, rest[done + 1] as usize);
+                done += 1;
                 let known = match place.is_long() {
                     true => table.get_long(place, &text[start..end], &mut ids),
                     false => table.get(text, start, end, &mut ids),
@@ -202,6 +204,21 @@ impl Task for Between<'_, '_> {
         }
         out.truncate(at);
     }
+}
+
+/// Writes the ids of words to the front of `out`, up to the first word that is not where it was looked for. How many
+/// words and how many ids they are. For each word, there is room for [`MOST`] ids.
+#[inline(always)]
+fn short_words<L: Look>(short: Found<'_>, places: &[Sought], out: &mut [u32]) -> (usize, usize) {
+    let mut at = 0;
+    for (done, &place) in places.iter().enumerate() {
+        let found = short.in_line::<L>(place);
+        let room = out.get_mut(at..).and_then(|out| out.first_chunk_mut());
+        let (Some(count), Some(room)) = (found.count(), room) else { return (done, at) };
+        found.write(count, room);
+        at += count;
+    }
+    (places.len(), at)
 }
 
 #[cfg(test)]

@@ -225,7 +225,7 @@ mod tests {
         let mut order: Vec<usize> = (0..parts.len()).collect();
         let mut random = crate::random::SplitMix64::new(3);
         for _ in 0..200 {
-            order.sort_by_cached_key(|_| random.next_u64());
+            order.sort_by_cached_key(|_| random.next());
             let mut gathered = Gathered::new(texts.len(), 10);
             let mut room = Part::default();
             for range in order.iter().map(|&number| &parts[number]) {
