@@ -19,6 +19,8 @@ pub struct KnownWords {
     characters: Vec<u64>,
     long: LongWords,
     limit: usize,
+    /// Room for words that are looked for, while nobody has it.
+    room: Vec<Sought>,
 }
 
 impl KnownWords {
@@ -38,6 +40,7 @@ impl KnownWords {
             characters: Vec::new(),
             long: LongWords::new(limit / 2),
             limit,
+            room: Vec::new(),
         };
         // As when words are looked up: some at once, so that memory is waited for once.
         let mut words = words();
@@ -187,6 +190,16 @@ impl KnownWords {
         } else if word.len() <= 3 {
             self.keep_character(word, packed);
         }
+    }
+
+    /// Room for words that are looked for; empty if it was taken already.
+    pub(super) fn take_room(&mut self) -> Vec<Sought> {
+        std::mem::take(&mut self.room)
+    }
+
+    /// Keeps it for the next text.
+    pub(super) fn give_room(&mut self, room: Vec<Sought>) {
+        self.room = room;
     }
 
     /// Words of up to 15 bytes.

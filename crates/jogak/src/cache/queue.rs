@@ -150,7 +150,9 @@ impl Task for Between<'_, '_> {
     #[inline(always)]
     fn run<L: Look>(self) {
         let Between { text, table, borders, out, learn } = self;
-        let mut places = [Sought::default(); WORDS];
+        // Lent by the table: texts are short, and room would have to be made for each.
+        let mut room = table.take_room();
+        room.resize(WORDS, Sought::default());
         let mut ids = Vec::new();
         // A word's places are written all, whether it has so many ids or not.
         let (mut at, mut rest) = (out.len(), borders);
@@ -158,11 +160,12 @@ impl Task for Between<'_, '_> {
             let words = (rest.len() - 1).min(WORDS);
             let mut has_long = false;
             let short = table.short().found();
+            let places = &mut room[..words];
             for (place, pair) in places.iter_mut().zip(rest[..=words].windows(2)) {
                 *place = table.seek_in(short, text, pair[0] as usize, pair[1] as usize);
                 has_long |= place.is_long();
             }
-            let places = &places[..words];
+            let places = &room[..words];
             if has_long {
                 let long = places.iter().filter(|place| place.is_long());
                 long.for_each(|&place| table.prefetch_long(place));
@@ -203,6 +206,7 @@ impl Task for Between<'_, '_> {
             rest = &rest[done..];
         }
         out.truncate(at);
+        table.give_room(room);
     }
 }
 
