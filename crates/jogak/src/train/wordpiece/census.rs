@@ -179,3 +179,58 @@ impl Adder<'_> {
         }
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::random::SplitMix64;
+    use std::collections::BTreeMap;
+
+    /// However the words are shared out, the pairs and their places are those that a plain look finds.
+    #[test]
+    fn parts_cannot_be_seen() {
+        let mut random = SplitMix64::new(6);
+        let symbols = 40;
+        let (mut arena, mut borders) = (Arena::default(), vec![0]);
+        for word in 0..3000_u64 {
+            for _ in 0..random.next() % 9 {
+                arena.push((random.next() % symbols * (random.next() % symbols) / symbols) as u32);
+            }
+            arena.end_word(1 + (3000 - word) / 300).unwrap();
+            borders.push(arena.len() - 1);
+        }
+        arena.finish();
+        let widths = vec![1; symbols as usize];
+        let mut plain: BTreeMap<(u32, u32), (u64, Vec<u32>)> = BTreeMap::new();
+        arena.for_each_pair(&widths, |position, left, right, weight| {
+            let pair = plain.entry((left, right)).or_default();
+            pair.0 += weight;
+            pair.1.push(position);
+        });
+        let go_on = || ControlFlow::Continue(());
+        for threshold in [1, 50, 1_000_000] {
+            let wanted = |(left, right): (u32, u32)| (left + right) % 7 != 0;
+            let kept: Vec<_> = plain
+                .iter()
+                .filter(|&(&ids, &(count, _))| count >= threshold && wanted(ids))
+                .collect();
+            assert!(kept.len() < plain.len());
+            for cuts in [vec![], vec![1500], vec![1, 2999], vec![700, 700, 2000]] {
+                let ends = cuts.iter().map(|&word| borders[word]).chain([arena.size()]);
+                let mut from = 0;
+                let parts: Vec<_> =
+                    ends.map(|end| std::mem::replace(&mut from, end)..end).collect();
+                let found = count(&arena, &widths, &parts, threshold, wanted, go_on);
+                let Census { pairs, places } = found.continue_value().unwrap();
+                let expected: Vec<_> =
+                    kept.iter().map(|&(&ids, &(count, _))| (ids, count)).collect();
+                assert_eq!(pairs, expected, "{parts:?}");
+                let expected: Vec<u32> = kept.iter().flat_map(|(_, (_, at))| at.clone()).collect();
+                assert_eq!(places.places, expected, "{parts:?}");
+                let lengths: Vec<u32> = kept.iter().map(|(_, (_, at))| at.len() as u32).collect();
+                assert_eq!(places.lengths, lengths, "{parts:?}");
+            }
+        }
+    }
+}
