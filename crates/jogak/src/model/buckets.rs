@@ -44,6 +44,8 @@ impl Buckets {
         // Nobody leaves any; if somebody does, it is gone.
         while self.take_next(|_, _| false) {}
         if self.last.len() < ranks {
+            // While merges are found, they grow one by one.
+            let ranks = ranks.next_power_of_two();
             self.last = vec![0; ranks];
             self.any = vec![0; ranks.div_ceil(64)];
             self.any_of_64 = vec![0; ranks.div_ceil(64 * 64)];
