@@ -120,7 +120,7 @@ impl Tokenizer {
     ) -> Result<Part, (usize, Error)> {
         let bytes: usize = texts[range.clone()].iter().map(|text| text.text.len()).sum();
         // Room that is not used is not touched, and so costs nothing.
-        let mut ids = Vec::with_capacity(bytes / 3);
+        let mut ids = Vec::with_capacity(bytes / 2);
         let mut ends = Vec::with_capacity(range.len());
         for index in range {
             self.encode_numbered(texts[index], request, index as u64, worker, &mut ids)
