@@ -159,6 +159,22 @@ impl KnownWords {
         self.long.prefetch_record(Trail(sought.as_long()));
     }
 
+    /// As [`KnownWords::get`] for a word of up to 15 bytes, where this was found in its line.
+    #[inline]
+    pub(super) fn get_behind(
+        &self,
+        found: Packed,
+        text: &[u8],
+        start: usize,
+        end: usize,
+        out: &mut Vec<u32>,
+    ) -> bool {
+        match found {
+            Packed::ELSEWHERE => self.long.get(text, start, end, out),
+            _ => self.get(text, start, end, out),
+        }
+    }
+
     /// As [`KnownWords::get`] for a long word.
     #[inline]
     pub(super) fn get_long(&self, sought: Sought, word: &[u8], out: &mut Vec<u32>) -> bool {

@@ -100,7 +100,7 @@ impl Queue {
             out.truncate(at);
             let known = match sought.is_long() {
                 true => table.get_long(sought, &text[start..end], out),
-                false => table.get(text, start, end, out),
+                false => table.get_behind(found, text, start, end, out),
             };
             if !known {
                 learn(table, start, end, out);
@@ -181,7 +181,7 @@ impl Task for Between<'_, '_> {
                 let (start, end) = (rest[done - 1] as usize, rest[done] as usize);
                 let known = match place.is_long() {
                     true => table.get_long(place, &text[start..end], &mut ids),
-                    false => table.get(text, start, end, &mut ids),
+                    false => table.get_behind(found, text, start, end, &mut ids),
                 };
                 if !known {
                     learn(table, start, end, &mut ids);

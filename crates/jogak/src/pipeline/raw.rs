@@ -32,6 +32,10 @@ fn sums(model: &Unigram) -> bool {
 /// The code point of a word that is one character of three bytes; else 0.
 #[inline(always)]
 pub(super) fn character(text: &[u8], start: usize, end: usize) -> u32 {
+    // Words of ASCII are told by one byte, which is foreseen better than a length.
+    if text[start] < 0xE0 {
+        return 0;
+    }
     match text[start..end] {
         [a @ 0xE0..0xF0, b, c] => {
             u32::from(a & 0x0F) << 12 | u32::from(b & 0x3F) << 6 | u32::from(c & 0x3F)

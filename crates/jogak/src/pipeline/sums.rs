@@ -21,7 +21,7 @@ use crate::symbols::UNKNOWN;
 /// Sums of words that are looked up many at a time stay below this.
 const LIMIT: usize = 90_000;
 
-/// Of words up to this length, with the mark, all parts are looked up.
+/// Of words up to this length, with the mark, all parts are looked up; of ASCII, of all that are remembered.
 const SHORT: usize = 64;
 
 /// So many words are not cut after one where it did not pay.
@@ -223,12 +223,12 @@ impl Sums<'_> {
     /// The ids of a word, and for which sums they hold; None if that is not certain.
     fn near(&mut self, start: usize, end: usize, out: &mut Vec<u32>) -> Option<Marked> {
         let Self { tokenizer, model, raw, text, scratch, room, parts, uncut, is_cheap, .. } = self;
-        let parts_queue = &mut *self.parts_queue;
+        let (parts_queue, is_ascii) = (&mut *self.parts_queue, text[start..end].is_ascii());
         *is_cheap = false;
         let ready = raw.ready(&tokenizer.prepare, &text[start..end], None, room).ok()??;
         let Ready { prepared: ready, whole } = ready;
         let mut part = |part: &str, out: &mut Vec<u32>| {
-            let short = part.len() <= SHORT;
+            let short = part.len() <= SHORT || (part.len() <= LONGEST_KNOWN && is_ascii);
             if !short && *uncut > 0 {
                 *uncut -= 1;
                 return scratch.near.part(model, part, out).ok();
