@@ -62,6 +62,8 @@ pub struct Worker {
     habit: words::Habit,
     scratch: Scratch,
     prepared: prepare::Scratch,
+    /// Room for the ids of a part of a batch.
+    part: batch::Part,
 }
 
 impl Worker {
@@ -166,6 +168,7 @@ impl Tokenizer {
             habit: words::Habit::default(),
             scratch: Scratch::default(),
             prepared: prepare::Scratch::default(),
+            part: batch::Part::default(),
         }
     }
 

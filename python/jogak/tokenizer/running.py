@@ -12,7 +12,17 @@ from jogak import _core, inputs
 from jogak.errors import ConfigError, DecodeError
 from jogak.ragged import Ragged
 from jogak.spec import Spec, SpecialPolicy, Strategy, UnigramModel
-from jogak.special import Allowed, Disallowed, Text, Trusted, chosen, parts, plain_tokens, policy
+from jogak.special import (
+    Allowed,
+    Disallowed,
+    Text,
+    Trusted,
+    all_parts,
+    chosen,
+    parts,
+    plain_tokens,
+    policy,
+)
 from jogak.threads import resolve_threads
 from jogak.tokenizer.calls import draw, limit, no_probabilities, way
 
@@ -163,8 +173,7 @@ class Running:
         """
         if isinstance(texts, (str, Trusted)):
             raise ConfigError("encode_batch takes a list of texts; for one text call encode(text)")
-        plain = [parts(text) for text in texts]
-        mixed = any(not isinstance(text, str) for text in plain)
+        plain, mixed = all_parts(texts)
         how = self._policy(special, allowed_special, disallowed_special, mixed)
         threads = resolve_threads(num_threads)
         draw = self._draw(dropout, alpha, seed, strategy)
