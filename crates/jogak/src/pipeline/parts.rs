@@ -176,3 +176,101 @@ fn cut(
         known.insert(part, &out[first..]);
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::model::Precision;
+    use crate::model::unigram::{Running, UnigramParts, Viterbi};
+    use crate::observe::Silent;
+    use crate::random::SplitMix64;
+    use crate::symbols::UNKNOWN;
+    use crate::vocab::Vocab;
+
+    const PIECES: [&str; 16] = [
+        "▁", "a", "b", "ab", "ba", "▁a", "aba", ".", "..", ")", "가", "가나", "나", "é", "ж", "жa",
+    ];
+
+    /// Scores that nearly tie, and one character that costs much.
+    fn model(precision: Precision, round: u64, fuse_unknown: bool) -> Unigram {
+        let mut random = SplitMix64::new(round);
+        let near = 2.0_f64.powi(-((round % 40) as i32));
+        let score = |piece: &str| {
+            let tie = -1.75 * piece.chars().count() as f64;
+            if piece == ")" { -60.0 } else { tie + near * (random.fraction() - 0.5) }
+        };
+        let mut scores: Vec<f64> = PIECES.into_iter().map(score).collect();
+        scores.push(0.0);
+        let pieces = PIECES.map(Some).into_iter().chain([None]);
+        let parts = UnigramParts {
+            pieces: Vocab::new(pieces.map(Option::unwrap_or_default)),
+            scores,
+            user_defined: Vec::new(),
+            byte_fallback: None,
+            unknown: Some(PIECES.len() as u32),
+            unknown_score: None,
+            fuse_unknown,
+            precision,
+            hf_rules: false,
+        };
+        Unigram::new(parts).unwrap()
+    }
+
+    #[test]
+    fn words_by_parts_are_words_cut_whole() {
+        let (mut held, mut not) = (0, 0);
+        for round in 0..240 {
+            let precision = [Precision::Single, Precision::Double][round % 2];
+            let model = model(precision, round as u64, round % 3 == 0);
+            let mut random = SplitMix64::new(round as u64);
+            let mut below = |limit: usize| (random.next() % limit as u64) as usize;
+            // Some forget everything again and again.
+            let mut known = KnownWords::new(if round % 5 == 0 { 1 << 12 } else { 1 << 20 });
+            let (mut queue, mut near) = (Queue::default(), NearTies::default());
+            let mut viterbi = Viterbi::default();
+            let letters = ["a", "b", ".", ")", "가", "나", "é", "ж", "{", "🐑", "中", "\0", "ab"];
+            for _ in 0..400 {
+                let word: String =
+                    (0..1 + below(90)).map(|_| letters[below(letters.len())]).collect();
+                let word = format!("▁{word}");
+                let (known, queue, near) = (&mut known, &mut queue, &mut near);
+                let mut parts = Parts { model: &model, known, queue, near };
+                let (mut ids, mut expected) = (vec![7], vec![7]);
+                model.word(&word, false, &mut viterbi, &mut expected, &mut Silent).unwrap();
+                if parts.word_by_itself(&word, &mut ids) {
+                    held += 1;
+                    assert_eq!(ids, expected, "{word}");
+                } else {
+                    not += 1;
+                    assert_eq!(ids, [7]);
+                }
+                // From another sum, one by one.
+                let base = -(below(99_000) as f64) - 0.1;
+                for long in [false, true] {
+                    let mut ids = Vec::new();
+                    let mark = match long {
+                        false => parts.word(&word, &mut ids).unwrap(),
+                        true => parts.long_word(&word, &mut ids).unwrap().0,
+                    };
+                    if mark.holds(base.abs() + 1.0, precision) {
+                        let mut running = Running { single: base as f32, double: base };
+                        model.part(&word, &mut running, &mut viterbi, &mut Silent).unwrap();
+                        let unknown = PIECES.len() as u32;
+                        let path = viterbi.path().iter();
+                        let exact: Vec<u32> = path
+                            .map(|&(id, ..)| if id == UNKNOWN { unknown } else { id })
+                            .collect();
+                        assert_eq!(ids, exact, "{word} from {base}");
+                        let moved = match precision {
+                            Precision::Single => f64::from(running.single) - base,
+                            Precision::Double => running.double - base,
+                        };
+                        assert!(moved.abs() <= mark.extent() + 1.0, "{word}");
+                    }
+                }
+            }
+        }
+        assert!(held > 10_000 && not > 1000, "{held} {not}");
+    }
+}

@@ -224,18 +224,20 @@ impl Sums<'_> {
     fn near(&mut self, start: usize, end: usize, out: &mut Vec<u32>) -> Option<Marked> {
         let Self { tokenizer, model, raw, text, scratch, room, parts, uncut, is_cheap, .. } = self;
         let (parts_queue, is_ascii) = (&mut *self.parts_queue, text[start..end].is_ascii());
+        // Parts of Korean are so short that cutting them costs no more than looking them up.
+        let is_dense = text.as_bytes()[start] >= 0xE0;
         *is_cheap = false;
         let ready = raw.ready(&tokenizer.prepare, &text[start..end], None, room).ok()??;
         let Ready { prepared: ready, whole } = ready;
         let mut part = |part: &str, out: &mut Vec<u32>| {
-            let short = part.len() <= SHORT || (part.len() <= LONGEST_KNOWN && is_ascii);
-            if !short && *uncut > 0 {
-                *uncut -= 1;
+            let is_short = part.len() <= SHORT;
+            if (is_short && is_dense) || (!is_short && !is_ascii && *uncut > 0) {
+                *uncut = uncut.saturating_sub(1);
                 return scratch.near.part(model, part, out).ok();
             }
             let mut parts =
                 Parts { model, known: parts, queue: parts_queue, near: &mut scratch.near };
-            if short {
+            if is_short || (is_ascii && part.len() <= LONGEST_KNOWN) {
                 return parts.word(part, out);
             }
             let (mark, known) = parts.long_word(part, out)?;
