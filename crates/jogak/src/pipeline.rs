@@ -4,6 +4,7 @@
 //! changes while encoding lives in a [`Worker`], one for each thread.
 
 mod batch;
+mod parts;
 mod raw;
 mod sums;
 mod unigram;
@@ -52,6 +53,7 @@ pub struct Worker {
     parts: Option<Box<WordTable>>,
     /// Parts of raw words, for Unigram.
     raw_parts: KnownWords,
+    parts_queue: Queue,
     /// Raw words whose ids hold for some sums only, for Unigram.
     marked: Option<Box<LongWords>>,
     /// Words with the spans of their pieces, once somebody asks for spans.
@@ -159,6 +161,7 @@ impl Tokenizer {
             raw_room: RawScratch::default(),
             parts: None,
             raw_parts: KnownWords::new(parts),
+            parts_queue: Queue::default(),
             marked: None,
             spans: None,
             queue: Queue::default(),

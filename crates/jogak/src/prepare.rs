@@ -113,10 +113,7 @@ impl Prepare {
             }
         };
         let raw = Raw::new(&normalizer, schemes);
-        let quiet = match schemes {
-            [scheme] if raw.is_some() => Quiet::new(&normalizer, scheme),
-            _ => None,
-        };
+        let quiet = raw.and_then(|_| Quiet::new(&normalizer, schemes));
         Ok(Self { normalizer, spaces, front, pretokenizer, raw, quiet })
     }
 

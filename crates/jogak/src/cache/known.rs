@@ -11,6 +11,9 @@ use super::short::{Found, MOST, Packed, ShortWords, Sought};
 /// Words that are taught at once.
 const BLOCK: usize = 64;
 
+/// Bytes of a large table.
+const LARGE: usize = 4 << 20;
+
 /// Words, looked up many at a time.
 #[derive(Debug)]
 pub struct KnownWords {
@@ -88,6 +91,17 @@ impl KnownWords {
     /// Whether words that can be done without should not be remembered any more.
     pub fn is_crowded(&self) -> bool {
         self.short.is_crowded() || self.long.is_full()
+    }
+
+    /// Whether it has grown so large that words which may never come again had better not make it larger: new
+    /// memory is dear, and so is a table that is far from the processor.
+    pub fn is_large(&self) -> bool {
+        self.short.bytes() + self.long.bytes() >= LARGE
+    }
+
+    /// Whether [`KnownWords::write_character`] knows the character `word` once it is remembered with these ids.
+    pub fn keeps_beside(word: &[u8], ids: &[u32]) -> bool {
+        word.len() <= 3 && Packed::new(ids).is_some_and(|ids| ids.as_half().is_some())
     }
 
     /// Appends the ids of `text[start..end]` to `out`; false if the word is not known.

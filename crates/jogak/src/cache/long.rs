@@ -80,6 +80,11 @@ impl LongWords {
         self.records.len() + slots * size_of::<u64>() > self.limit.max(SMALLEST * 16)
     }
 
+    /// How much memory it takes.
+    pub(super) fn bytes(&self) -> usize {
+        self.records.len() + self.slots.len() * size_of::<u64>()
+    }
+
     fn is_crowded(&self) -> bool {
         self.used * 2 >= self.slots.len()
     }

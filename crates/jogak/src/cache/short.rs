@@ -180,6 +180,11 @@ impl ShortWords {
         }
     }
 
+    /// How much memory it takes.
+    pub(super) fn bytes(&self) -> usize {
+        (self.narrow.lines + self.wide.lines) * size_of::<Line>()
+    }
+
     /// Whether a word may be refused.
     pub(super) fn is_full(&self) -> bool {
         let full = |region: Region, entries| {

@@ -138,7 +138,7 @@ impl Normalizer {
     /// Whether `text` begins and ends as it does between spaces, if it comes to grapheme clusters: the
     /// space that it may begin with, and one that may follow, are clusters by themselves.
     pub(crate) fn is_apart(text: &str, room: &mut String) -> bool {
-        if text.is_ascii() {
+        if Self::is_surely_apart(text.trim_start_matches(' ')) {
             return true;
         }
         room.clear();
@@ -148,6 +148,22 @@ impl Normalizer {
         (!text.starts_with(' ') || clusters.next() == Some(" "))
             && room.graphemes(true).next_back() == Some(" ")
     }
+
+    /// A quick look at whether a word between spaces begins and ends by itself; false means nothing.
+    #[inline]
+    pub(crate) fn is_surely_apart(word: &str) -> bool {
+        word.is_ascii()
+            || (word.chars().next().is_some_and(is_letter)
+                && word.chars().next_back().is_some_and(is_letter))
+    }
+}
+
+/// Letters, and more, of some writings: no cluster that begins with one has a space before it, and none that
+/// ends with one has a space behind it.
+#[inline]
+fn is_letter(c: char) -> bool {
+    matches!(c, '!'..='~' | '\u{C0}'..='\u{24F}' | '\u{400}'..='\u{482}' | '\u{48A}'..='\u{52F}')
+        || matches!(c, '\u{3041}'..='\u{3096}' | '\u{30A1}'..='\u{30FA}' | '\u{4E00}'..='\u{9FFF}' | '가'..='힣')
 }
 
 impl Charsmap {
@@ -259,5 +275,13 @@ mod tests {
         assert!(apart(" a") && apart(" é") && apart("\u{301}") && apart(" a\u{301}") && apart(" "));
         assert!(!apart(" \u{301}a") && !apart(" a\u{600}") && !apart(" \u{600}"));
         assert!(!apart("\u{600}"));
+    }
+
+    #[test]
+    fn letters_are_apart() {
+        for c in ('\0'..=char::MAX).filter(|&c| is_letter(c)) {
+            let text = format!(" {c} ");
+            assert!(text.graphemes(true).eq([" ", &c.to_string(), " "]), "{c:?}");
+        }
     }
 }

@@ -54,7 +54,7 @@ impl Gathered {
         let mut offsets = Vec::with_capacity(texts + 1);
         offsets.push(0);
         // Room that is not used is not touched, and so costs nothing.
-        Self { ids: Vec::with_capacity(bytes / 3), offsets, ..Self::default() }
+        Self { ids: Vec::with_capacity(bytes / 2), offsets, ..Self::default() }
     }
 
     /// Takes the part that begins with the text number `first`, and gives an empty one for it.

@@ -5,8 +5,10 @@
 
 use std::cell::Cell;
 
+use super::parts::Parts;
+use super::words::Habit;
 use super::{Looking, Tokenizer, Worker};
-use crate::cache::KnownWords;
+use crate::cache::{KnownWords, LONGEST_KNOWN, hash};
 use crate::model::{Model, Precision, Unigram, Way};
 use crate::normalize::Place;
 use crate::observe::Silent;
@@ -30,12 +32,27 @@ fn sums(model: &Unigram) -> bool {
 /// The code point of a word that is one character of three bytes; else 0.
 #[inline(always)]
 pub(super) fn character(text: &[u8], start: usize, end: usize) -> u32 {
+    // Words of ASCII are told by one byte, which is foreseen better than a length.
+    if text[start] < 0xE0 {
+        return 0;
+    }
     match text[start..end] {
         [a @ 0xE0..0xF0, b, c] => {
             u32::from(a & 0x0F) << 12 | u32::from(b & 0x3F) << 6 | u32::from(c & 0x3F)
         }
         _ => 0,
     }
+}
+
+/// Remembers a raw word; once the table is large, only if it comes again.
+pub(super) fn remember(table: &mut KnownWords, habit: &mut Habit, word: &[u8], ids: &[u32]) {
+    if word.len() > LONGEST_KNOWN || (table.is_large() && !habit.again(hash(word))) {
+        return;
+    }
+    if table.is_full() {
+        table.clear();
+    }
+    table.insert(word, ids);
 }
 
 impl Tokenizer {
@@ -73,7 +90,9 @@ impl Tokenizer {
         worker: &mut Worker,
         out: &mut Vec<u32>,
     ) -> bool {
-        let Worker { raw: known, raw_room, queue, scratch, .. } = worker;
+        let Worker { raw: known, raw_room, raw_parts, parts_queue, queue, habit, scratch, .. } =
+            worker;
+        let unigram = self.model.unigram();
         let (sure, odd) = (Cell::new(true), Cell::new(None));
         let learn = |table: &mut KnownWords, start: usize, end: usize, out: &mut Vec<u32>| {
             if !sure.get() {
@@ -81,27 +100,31 @@ impl Tokenizer {
             }
             let (word, before) = (&text[start..end], out.len());
             // Errors come again on the plain way.
+            let mut encode_word = |word: &str| {
+                if let Some(model) = unigram.filter(|model| !model.has_reserved(word)) {
+                    let near = &mut scratch.near;
+                    let mut parts = Parts { model, known: raw_parts, queue: parts_queue, near };
+                    if parts.word_by_itself(word, out) {
+                        return true;
+                    }
+                }
+                self.model.word(word, way, scratch, out, &mut Silent).is_ok()
+            };
             let mut encode = || {
                 let ready = raw.ready(&self.prepare, word, odd.get(), raw_room).ok()??;
                 let Ready { prepared, whole } = ready;
-                if whole && !raw.has_marks() {
-                    let word = prepared.text;
-                    return self.model.word(word, way, scratch, out, &mut Silent).ok();
+                if whole {
+                    return encode_word(prepared.text).then_some(());
                 }
                 let mut covered = true;
                 let cut = self.prepare.for_each(prepared, |start, end| {
-                    let word = &prepared.text[start..end];
-                    covered =
-                        covered && self.model.word(word, way, scratch, out, &mut Silent).is_ok();
+                    covered = covered && encode_word(&prepared.text[start..end]);
                 });
                 cut.ok().filter(|()| covered)
             };
             sure.set(encode().is_some());
             if sure.get() && odd.get().is_none() {
-                if table.is_full() {
-                    table.clear();
-                }
-                table.insert(word.as_bytes(), &out[before..]);
+                remember(table, habit, word.as_bytes(), &out[before..]);
             }
         };
         let bytes = text.as_bytes();

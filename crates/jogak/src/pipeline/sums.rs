@@ -6,11 +6,12 @@
 //! bound is too large for a mark, the sum is made from the ids since it was last known; if that is too
 //! large as well, the word is cut anew from it.
 
-use super::raw::character;
+use super::parts::Parts;
+use super::raw::{character, remember};
+use super::words::Habit;
 use super::{Tokenizer, Worker, fuse};
 use crate::cache::{KnownWords, LONGEST_KNOWN, LongWords, Queue};
-use crate::model::cuts::Cuts;
-use crate::model::unigram::{LARGEST_SINGLE, Marked, NearTies, Running, Unigram};
+use crate::model::unigram::{LARGEST_SINGLE, Marked, Running, Unigram};
 use crate::model::{Precision, Scratch};
 use crate::normalize::Place;
 use crate::observe::Silent;
@@ -20,20 +21,16 @@ use crate::symbols::UNKNOWN;
 /// Sums of words that are looked up many at a time stay below this.
 const LIMIT: usize = 90_000;
 
-/// Words up to this length, with the mark, are not cut into parts.
-const UNCUT: usize = 64;
+/// Of words up to this length, with the mark, all parts are looked up; of ASCII, of all that are remembered.
+const SHORT: usize = 64;
 
 /// So many words are not cut after one where it did not pay.
 const UNCUT_WORDS: u32 = 30;
 
-/// How far sums in a part that is remembered may be from the one before it, for each byte: so much less
-/// than in a word that the parts of one fit.
-const MOST_A_BYTE: f64 = 15.0;
-
 /// How far sums in a word of so many bytes may be from the one before it, if it is to be looked up with
 /// others.
 fn extent(bytes: usize) -> usize {
-    16 * (bytes + 2)
+    16 * (bytes + 3)
 }
 
 /// A stretch of text on its way.
@@ -55,13 +52,15 @@ struct Sums<'a> {
     text: &'a str,
     scratch: &'a mut Scratch,
     room: &'a mut RawScratch,
-    /// Parts that are one character.
+    /// Parts of words.
     parts: &'a mut KnownWords,
+    parts_queue: &'a mut Queue,
     /// So many words are not cut into parts, for it did not pay.
     uncut: u32,
     /// The last word was nearly all known characters, and so is soon made again.
     is_cheap: bool,
     marked: &'a mut LongWords,
+    habit: &'a mut Habit,
     /// The sum of the scores of all ids before `summed`.
     running: Running,
     summed: usize,
@@ -84,8 +83,8 @@ impl Tokenizer {
         worker: &mut Worker,
         out: &mut Vec<u32>,
     ) -> bool {
-        let Worker { raw: known, raw_room: room, raw_parts: parts, marked, queue, scratch, .. } =
-            worker;
+        let Worker { raw: known, raw_room: room, raw_parts: parts, parts_queue, .. } = worker;
+        let Worker { marked, queue, habit, scratch, .. } = worker;
         let marked = marked.get_or_insert_with(|| Box::new(LongWords::new(self.cache_limit / 4)));
         let first = out.len();
         let sums = Sums {
@@ -96,9 +95,11 @@ impl Tokenizer {
             scratch,
             room,
             parts,
+            parts_queue,
             uncut: 0,
             is_cheap: false,
             marked,
+            habit,
             running: Running::default(),
             summed: first,
             bound: 0.0,
@@ -115,42 +116,6 @@ impl Tokenizer {
         }
         sure
     }
-}
-
-/// The ids of a word, and for which sums they hold; None if that is not certain. Where no piece lies across
-/// two characters, all ways to cut the word have a border; so it goes by parts, of which those that are one
-/// character are remembered. Gives the bytes of those that were known, too.
-fn near_in_parts(
-    model: &Unigram,
-    borders: &Cuts,
-    word: &str,
-    known: &mut KnownWords,
-    near: &mut NearTies,
-    out: &mut Vec<u32>,
-) -> (Option<Marked>, usize) {
-    let mut all = Some(Marked::NOTHING);
-    let mut known_bytes = 0;
-    borders.for_each_part(word.as_bytes(), 0, word.len(), |start, end, character| {
-        let Some(before) = all else { return };
-        let (part, most) = (&word[start..end], MOST_A_BYTE * (end - start) as f64);
-        if character != 0 && known.get_part(word.as_bytes(), start, end, character, out) {
-            known_bytes += end - start;
-            return;
-        }
-        let first = out.len();
-        let mark = near.part(model, part, out).ok();
-        if character != 0
-            && mark.is_some_and(|mark| mark.holds_to_the_largest() && mark.extent() <= most)
-        {
-            if known.is_full() {
-                known.clear();
-            }
-            known.insert(part.as_bytes(), &out[first..]);
-        }
-        all = mark.map(|mark| before.then(mark));
-    });
-    let most = MOST_A_BYTE * known_bytes as f64;
-    (all.map(|all| all.then(Marked::to_the_largest(most))), known_bytes)
 }
 
 impl Stretch<'_> {
@@ -230,10 +195,7 @@ impl Sums<'_> {
             let word = &bytes[start..end];
             if mark.holds_to_the_largest() && mark.extent() <= extent(word.len()) as f64 {
                 if !self.is_cheap {
-                    if table.is_full() {
-                        table.clear();
-                    }
-                    table.insert(word, &out[before..]);
+                    remember(table, self.habit, word, &out[before..]);
                 }
                 return;
             }
@@ -261,23 +223,29 @@ impl Sums<'_> {
     /// The ids of a word, and for which sums they hold; None if that is not certain.
     fn near(&mut self, start: usize, end: usize, out: &mut Vec<u32>) -> Option<Marked> {
         let Self { tokenizer, model, raw, text, scratch, room, parts, uncut, is_cheap, .. } = self;
+        let (parts_queue, is_ascii) = (&mut *self.parts_queue, text[start..end].is_ascii());
+        // Parts of Korean are so short that cutting them costs no more than looking them up.
+        let is_dense = text.as_bytes()[start] >= 0xE0;
         *is_cheap = false;
         let ready = raw.ready(&tokenizer.prepare, &text[start..end], None, room).ok()??;
         let Ready { prepared: ready, whole } = ready;
-        let mut part = |part: &str, out: &mut Vec<u32>| match model.borders() {
-            Some(borders) if part.len() > UNCUT && *uncut == 0 => {
-                let (mark, known) =
-                    near_in_parts(model, borders, part, parts, &mut scratch.near, out);
-                *is_cheap = known * 2 >= part.len();
-                if !*is_cheap {
-                    *uncut = UNCUT_WORDS;
-                }
-                mark
-            }
-            _ => {
+        let mut part = |part: &str, out: &mut Vec<u32>| {
+            let is_short = part.len() <= SHORT;
+            if (is_short && is_dense) || (!is_short && !is_ascii && *uncut > 0) {
                 *uncut = uncut.saturating_sub(1);
-                scratch.near.part(model, part, out).ok()
+                return scratch.near.part(model, part, out).ok();
             }
+            let mut parts =
+                Parts { model, known: parts, queue: parts_queue, near: &mut scratch.near };
+            if is_short || (is_ascii && part.len() <= LONGEST_KNOWN) {
+                return parts.word(part, out);
+            }
+            let (mark, known) = parts.long_word(part, out)?;
+            *is_cheap = known * 2 >= part.len();
+            if !*is_cheap {
+                *uncut = UNCUT_WORDS;
+            }
+            Some(mark)
         };
         if whole {
             return part(ready.text, out);

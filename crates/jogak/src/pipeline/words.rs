@@ -28,12 +28,15 @@ pub(super) struct Habit {
     /// Lists that go by parts alone.
     rest: u32,
     /// Bit by hash: the word was seen once. A false hit costs a little memory.
-    seen: Box<[u64; 1 << 13]>,
+    seen: Vec<u64>,
 }
+
+/// Bits of a hash that say where a word's bit is.
+const SEEN_BITS: u32 = 20;
 
 impl Default for Habit {
     fn default() -> Self {
-        Self { rest: 0, seen: Box::new([0; 1 << 13]) }
+        Self { rest: 0, seen: vec![0; 1 << (SEEN_BITS - 6)] }
     }
 }
 
@@ -52,8 +55,8 @@ impl Habit {
     }
 
     /// Whether a word of this hash was seen before; it is now.
-    fn again(&mut self, hash: u64) -> bool {
-        let bit = (hash >> (64 - 19)) as usize;
+    pub(super) fn again(&mut self, hash: u64) -> bool {
+        let bit = (hash >> (64 - SEEN_BITS)) as usize;
         let seen = &mut self.seen[bit / 64];
         let before = *seen >> (bit % 64) & 1 == 1;
         *seen |= 1 << (bit % 64);

@@ -7,38 +7,60 @@
 use std::sync::OnceLock;
 
 use crate::normalize::{Normalizer, Untouched};
-use crate::pretokenize::{Pretokenizer, Scheme};
+use crate::pretokenize::{Dummy, Pretokenizer, Scheme};
 
-/// Characters below U+10000 such that a word of nothing else is ready as it stands.
+/// Characters below U+10000 such that a word of nothing else is ready as it stands, behind a mark or not.
 #[derive(Debug, Clone)]
-pub(super) struct Quiet(Box<Untouched>);
+pub(super) struct Quiet {
+    characters: Box<Untouched>,
+    mark: Option<char>,
+}
 
 /// Characters that BERT's scheme cuts at.
 static BORDERS: [OnceLock<Box<Untouched>>; 2] = [const { OnceLock::new() }; 2];
 
 impl Quiet {
-    /// For one scheme that drops white space or writes it as marks; None if nothing is certain.
-    pub(super) fn new(normalizer: &Normalizer, scheme: &Scheme) -> Option<Self> {
-        let mut quiet = normalizer.untouched()?;
-        let mut without = |code: u32| quiet[code as usize / 64] &= !(1 << (code % 64));
-        match scheme {
-            Scheme::Metaspace(_) => " \t\n\r▁".chars().map(u32::from).for_each(without),
-            Scheme::Bert | Scheme::Bert8 => {
+    /// For schemes that drop white space or write it as marks; None if nothing is certain.
+    pub(super) fn new(normalizer: &Normalizer, schemes: &[Scheme]) -> Option<Self> {
+        let mut characters = normalizer.untouched()?;
+        let mut without = |code: u32| characters[code as usize / 64] &= !(1 << (code % 64));
+        let mark = match schemes {
+            [Scheme::Metaspace(_)] => {
+                " \t\n\r▁".chars().map(u32::from).for_each(without);
+                Some('▁')
+            }
+            [Scheme::Whitespace, Scheme::Metaspace(spaces)] if !spaces.suffix => {
+                let blank = |c: &char| c.is_whitespace() || *c == spaces.mark();
+                ('\0'..'\u{FFFF}').filter(blank).map(u32::from).for_each(without);
+                match spaces.dummy {
+                    Dummy::Always => Some(spaces.mark()),
+                    Dummy::Never => None,
+                    _ => return None,
+                }
+            }
+            [scheme @ (Scheme::Bert | Scheme::Bert8)] => {
                 let old = matches!(scheme, Scheme::Bert8);
                 let borders = BORDERS[usize::from(old)].get_or_init(|| borders(scheme));
                 let all = (0..1 << 16)
                     .filter(|&code| borders[code as usize / 64] >> (code % 64) & 1 != 0);
                 all.for_each(&mut without);
+                None
             }
             _ => return None,
-        }
-        Some(Self(quiet))
+        };
+        Some(Self { characters, mark })
+    }
+
+    /// What is written before a word.
+    #[inline]
+    pub(super) fn mark(&self) -> Option<char> {
+        self.mark
     }
 
     /// Whether a word, which is not empty, is of such characters.
     #[inline]
     pub(super) fn holds(&self, word: &str) -> bool {
-        let has = |code: u32| self.0[code as usize / 64 % 1024] >> (code % 64) & 1 != 0;
+        let has = |code: u32| self.characters[code as usize / 64 % 1024] >> (code % 64) & 1 != 0;
         let low = |byte: u8| u32::from(byte & 0x3F);
         let mut bytes = word.as_bytes();
         loop {
@@ -104,21 +126,33 @@ mod tests {
             lowercase,
         };
         let replace = Rule::Replace { pattern: "가z".into(), with: "x".into(), regex: false };
-        let cases: [(Vec<Rule>, Scheme, usize); 5] = [
-            (vec![bert(true)], Scheme::Bert, 14_000),
-            (vec![bert(false)], Scheme::Bert8, 25_000),
-            (vec![], Scheme::Bert, 50_000),
-            (vec![replace, Rule::Lowercase], Scheme::Bert, 50_000),
+        let cases: [(Vec<Rule>, Vec<Scheme>, usize); 6] = [
+            (vec![bert(true)], vec![Scheme::Bert], 14_000),
+            (vec![bert(false)], vec![Scheme::Bert8], 25_000),
+            (vec![], vec![Scheme::Bert], 50_000),
+            (vec![replace, Rule::Lowercase], vec![Scheme::Bert], 50_000),
             (
                 vec![Rule::RuleSet(RuleSet::NmtNfkcCf), Rule::CollapseSpaces],
-                Scheme::Metaspace(Metaspace::default()),
+                vec![Scheme::Metaspace(Metaspace::default())],
                 40_000,
             ),
+            (
+                vec![],
+                vec![
+                    Scheme::Whitespace,
+                    Scheme::Metaspace(Metaspace {
+                        dummy: Dummy::Never,
+                        mark: '_',
+                        ..Metaspace::default()
+                    }),
+                ],
+                60_000,
+            ),
         ];
-        for (rules, scheme, least) in cases {
+        for (rules, schemes, least) in cases {
             let normalizer = Normalizer::new(&rules).unwrap();
-            let quiet = Quiet::new(&normalizer, &scheme).unwrap();
-            let cutter = Pretokenizer::new(std::slice::from_ref(&scheme)).unwrap();
+            let quiet = Quiet::new(&normalizer, &schemes).unwrap();
+            let cutter = Pretokenizer::new(&schemes).unwrap();
             let mut count = 0;
             for c in (0..0x11_0000).filter_map(char::from_u32) {
                 let held = quiet.holds(&c.to_string());
@@ -148,9 +182,9 @@ mod tests {
             vec![Rule::DrawBytes],
         ] {
             let normalizer = Normalizer::new(&rules).unwrap();
-            assert!(Quiet::new(&normalizer, &Scheme::Bert).is_none());
+            assert!(Quiet::new(&normalizer, &[Scheme::Bert]).is_none());
         }
         let nothing = Normalizer::new(&[]).unwrap();
-        assert!(Quiet::new(&nothing, &Scheme::Whitespace).is_none());
+        assert!(Quiet::new(&nothing, &[Scheme::Whitespace]).is_none());
     }
 }

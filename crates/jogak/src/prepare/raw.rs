@@ -150,11 +150,6 @@ impl Raw {
         true
     }
 
-    /// Whether white space is written into the words.
-    pub(crate) fn has_marks(&self) -> bool {
-        self.spaces.is_some()
-    }
-
     fn is_blank(&self, byte: u8) -> bool {
         byte == b' ' || (self.apart != Apart::Spaces && matches!(byte, b'\t' | b'\n' | b'\r'))
     }
@@ -173,15 +168,15 @@ impl Raw {
         let RawScratch { led: text, clusters, ready } = room;
         if odd.is_none()
             && let Some(quiet) = &prepare.quiet
-            && (!self.graphemes || word.is_ascii())
+            && (!self.graphemes || Normalizer::is_surely_apart(word))
             && quiet.holds(word)
         {
-            if self.spaces.is_none() {
+            let Some(mark) = quiet.mark() else {
                 let prepared = Prepared { text: word, parts: None };
                 return Ok(Some(Ready { prepared, whole: true }));
-            }
+            };
             text.clear();
-            text.push(MARK);
+            text.push(mark);
             text.push_str(word);
             return Ok(Some(Ready { prepared: Prepared { text, parts: None }, whole: true }));
         }

@@ -101,8 +101,8 @@ pub struct Unigram {
     byte_fallback: Option<Box<[u32; 256]>>,
     precision: Precision,
     cuts: Cuts,
-    /// Certain cuts between characters, where sums have 32 bits.
-    borders: Option<Borders>,
+    /// Certain cuts between characters.
+    borders: Borders,
     /// For [`UnigramParts::hf_rules`].
     hf: Option<Box<HfRules>>,
 }
@@ -232,7 +232,7 @@ impl Unigram {
             among_ways,
             tree: DoubleArray::new(texts())?.with_characters(),
             cuts: Cuts::new(texts().map(|(piece, _)| piece)),
-            borders: (parts.precision == Precision::Single).then(|| Borders::new(&vocab)),
+            borders: Borders::new(&vocab),
             offered: std::iter::once(f32::NEG_INFINITY).chain(single.iter().copied()).collect(),
             single,
             unknown_score,
@@ -403,8 +403,8 @@ impl Unigram {
     }
 
     /// Where no piece lies across two characters.
-    pub(crate) fn borders(&self) -> Option<&Borders> {
-        self.borders.as_ref()
+    pub(crate) fn borders(&self) -> &Borders {
+        &self.borders
     }
 
     /// Whether a word always falls apart before a run of `▁`, and each part's ids tell the sum of its

@@ -73,6 +73,22 @@ impl Marked {
         self.0 >> 24 >= (BIAS + 17) as u32
     }
 
+    /// Whether the ids hold for a word that is made of several parts, before which the sum is 0.
+    pub fn holds_in_parts(self) -> bool {
+        self.extent() < self.limit()
+    }
+
+    /// Sums must stay below this.
+    #[inline]
+    fn limit(self) -> f64 {
+        // 2^(exponent - 128), by its bits.
+        let exponent = self.0 >> 24;
+        match exponent {
+            0 => 0.0,
+            _ => f64::from_bits(u64::from(exponent + 1023 - BIAS as u32) << 52),
+        }
+    }
+
     /// Whether the part has unknown characters.
     #[inline]
     pub fn has_unknown(self) -> bool {
@@ -94,10 +110,7 @@ impl Marked {
             Precision::Double => f64::INFINITY,
             Precision::Single => f64::from(LARGEST_SINGLE),
         };
-        let exponent = self.0 >> 24;
-        // 2^(exponent - 128), by its bits.
-        let limit = f64::from_bits(u64::from(exponent + 1023 - BIAS as u32) << 52);
-        exponent != 0 && bound + self.extent() < limit.min(largest)
+        bound + self.extent() < self.limit().min(largest)
     }
 }
 
@@ -259,6 +272,14 @@ impl Unigram {
                 }
             }
         }
+    }
+
+    /// How far the ids of one character take a sum.
+    #[inline]
+    pub fn extent(&self, ids: &[u32]) -> f64 {
+        let score =
+            |&id: &u32| self.single.get(id as usize).copied().unwrap_or(self.unknown_single);
+        ids.iter().map(|id| f64::from(score(id).abs())).sum()
     }
 
     /// How far a sum is from 0.

@@ -1,0 +1,276 @@
+//! Words of a Unigram model by their parts: where no piece lies across two characters, all ways to cut a word
+//! have a border.
+//!
+//! Words that are new are made of parts that are not: `foo.bar(baz)` of five, most of them seen before. The ids
+//! of a part depend on what stands before it by rounding alone ([`Marked`]), so parts are remembered whose
+//! ids hold for all sums up to the largest. What such a part adds to the sum is bounded by its length.
+
+use super::fuse;
+use crate::cache::{KnownWords, MOST, Queue};
+use crate::model::unigram::{Marked, NearTies, Unigram};
+
+/// How far sums in a part that is remembered may be from the one before it, for each byte: so much less
+/// than in a word that the parts of one fit.
+const MOST_A_BYTE: f64 = 15.0;
+
+/// How far sums in a known part may be from the one before it; `ids` are those of one that is a character.
+#[inline(always)]
+fn extent(model: &Unigram, bytes: usize, character: u32, ids: &[u32]) -> f64 {
+    // Rare characters may cost more than their byte allows.
+    if character != 0 && bytes == 1 { model.extent(ids) } else { MOST_A_BYTE * bytes as f64 }
+}
+
+/// Whether a part with these ids may be remembered.
+fn holds(mark: Marked, part: &[u8], character: u32, ids: &[u32]) -> bool {
+    mark.holds_to_the_largest()
+        && (mark.extent() <= MOST_A_BYTE * part.len() as f64 || (character != 0 && part.len() == 1))
+        && (character == 0 || KnownWords::keeps_beside(part, ids))
+}
+
+/// What is needed to cut words so.
+pub(super) struct Parts<'a> {
+    pub(super) model: &'a Unigram,
+    pub(super) known: &'a mut KnownWords,
+    pub(super) queue: &'a mut Queue,
+    pub(super) near: &'a mut NearTies,
+}
+
+/// What is known of the parts so far.
+struct Sum {
+    /// What has been cut; None if that is not certain.
+    new: Option<Marked>,
+    /// Of known parts.
+    extent: f64,
+    known_bytes: usize,
+}
+
+impl Sum {
+    fn new() -> Self {
+        Self { new: Some(Marked::NOTHING), extent: 0.0, known_bytes: 0 }
+    }
+
+    fn knows(&mut self, bytes: usize, extent: f64) {
+        self.extent += extent;
+        self.known_bytes += bytes;
+    }
+
+    fn mark(&self) -> Option<Marked> {
+        Some(self.new?.then(Marked::to_the_largest(self.extent)))
+    }
+}
+
+impl Parts<'_> {
+    /// Appends the ids of a word; None if that is not certain. Tells for which sums before it they hold.
+    #[inline]
+    pub(super) fn word(&mut self, word: &str, out: &mut Vec<u32>) -> Option<Marked> {
+        let Self { model, known, queue, near } = self;
+        let bytes = word.as_bytes();
+        let sum = &mut Sum::new();
+        model.borders().for_each_part(bytes, 0, bytes.len(), |start, end, character| {
+            let size = end - start;
+            if character != 0 {
+                // Characters are kept beside, or nowhere.
+                let mut room = [0; MOST];
+                let Some(count) = known.write_character(character, &mut room) else {
+                    look_up(model, known, queue, near, word, sum, out);
+                    cut(model, known, near, (word, start, end), character, sum, out);
+                    return;
+                };
+                sum.knows(size, extent(model, size, character, &room[..count]));
+            } else {
+                // Or so it is hoped.
+                sum.extent += MOST_A_BYTE * size as f64;
+            }
+            if queue.push(bytes, known, start, end, character) {
+                look_up(model, known, queue, near, word, sum, out);
+            }
+        });
+        look_up(model, known, queue, near, word, sum, out);
+        sum.mark()
+    }
+
+    /// The same for a long word: of its parts only those are looked up that are one character. Tells how many
+    /// bytes these have, too.
+    pub(super) fn long_word(&mut self, word: &str, out: &mut Vec<u32>) -> Option<(Marked, usize)> {
+        let Self { model, known, near, .. } = self;
+        let bytes = word.as_bytes();
+        let sum = &mut Sum::new();
+        model.borders().for_each_part(bytes, 0, bytes.len(), |start, end, character| {
+            let mut room = [0; MOST];
+            if character != 0
+                && let Some(count) = known.write_character(character, &mut room)
+            {
+                sum.knows(end - start, extent(model, end - start, character, &room[..count]));
+                out.extend_from_slice(&room[..count]);
+                return;
+            }
+            if character != 0 {
+                return cut(model, known, near, (word, start, end), character, sum, out);
+            }
+            if let Some(before) = sum.new {
+                let mark = near.part(model, &word[start..end], out).ok();
+                sum.new = mark.map(|mark| before.then(mark));
+            }
+        });
+        Some((sum.mark()?, sum.known_bytes))
+    }
+
+    /// Appends the ids of a word before which the sum is 0. If it says no, they may not be those, and nothing
+    /// is appended.
+    pub(super) fn word_by_itself(&mut self, word: &str, out: &mut Vec<u32>) -> bool {
+        let first = out.len();
+        let holds = match self.word(word, out) {
+            Some(mark) => mark.holds_in_parts(),
+            None => false,
+        };
+        if !holds {
+            out.truncate(first);
+        } else if let Some(unknown) = self.model.unknown().filter(|_| self.model.fuses()) {
+            fuse(out, first, unknown);
+        }
+        holds
+    }
+}
+
+/// Looks up the parts that wait.
+fn look_up(
+    model: &Unigram,
+    known: &mut KnownWords,
+    queue: &mut Queue,
+    near: &mut NearTies,
+    word: &str,
+    sum: &mut Sum,
+    out: &mut Vec<u32>,
+) {
+    queue.look_up(word.as_bytes(), known, out, |known, start, end, out| {
+        // It was held to be known. A character was, and is not if all was forgotten since.
+        let mut characters = word[start..end].chars();
+        let character = characters.next().filter(|_| characters.next().is_none());
+        if character.is_none() {
+            sum.extent -= MOST_A_BYTE * (end - start) as f64;
+        }
+        let character = character.map_or(0, u32::from);
+        cut(model, known, near, (word, start, end), character, sum, out);
+    });
+}
+
+/// Appends the ids of a part that is not known, and remembers them if they hold.
+fn cut(
+    model: &Unigram,
+    known: &mut KnownWords,
+    near: &mut NearTies,
+    (word, start, end): (&str, usize, usize),
+    character: u32,
+    sum: &mut Sum,
+    out: &mut Vec<u32>,
+) {
+    let Some(before) = sum.new else { return };
+    let (part, first) = (&word[start..end], out.len());
+    let mark = near.part(model, part, out).ok();
+    sum.new = mark.map(|mark| before.then(mark));
+    let part = part.as_bytes();
+    if mark.is_some_and(|mark| holds(mark, part, character, &out[first..])) {
+        if known.is_full() {
+            known.clear();
+        }
+        known.insert(part, &out[first..]);
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::model::Precision;
+    use crate::model::unigram::{Running, UnigramParts, Viterbi};
+    use crate::observe::Silent;
+    use crate::random::SplitMix64;
+    use crate::symbols::UNKNOWN;
+    use crate::vocab::Vocab;
+
+    const PIECES: [&str; 16] = [
+        "▁", "a", "b", "ab", "ba", "▁a", "aba", ".", "..", ")", "가", "가나", "나", "é", "ж", "жa",
+    ];
+
+    /// Scores that nearly tie, and one character that costs much.
+    fn model(precision: Precision, round: u64, fuse_unknown: bool) -> Unigram {
+        let mut random = SplitMix64::new(round);
+        let near = 2.0_f64.powi(-((round % 40) as i32));
+        let score = |piece: &str| {
+            let tie = -1.75 * piece.chars().count() as f64;
+            if piece == ")" { -60.0 } else { tie + near * (random.fraction() - 0.5) }
+        };
+        let mut scores: Vec<f64> = PIECES.into_iter().map(score).collect();
+        scores.push(0.0);
+        let pieces = PIECES.map(Some).into_iter().chain([None]);
+        let parts = UnigramParts {
+            pieces: Vocab::new(pieces.map(Option::unwrap_or_default)),
+            scores,
+            user_defined: Vec::new(),
+            byte_fallback: None,
+            unknown: Some(PIECES.len() as u32),
+            unknown_score: None,
+            fuse_unknown,
+            precision,
+            hf_rules: false,
+        };
+        Unigram::new(parts).unwrap()
+    }
+
+    #[test]
+    fn words_by_parts_are_words_cut_whole() {
+        let (mut held, mut not) = (0, 0);
+        for round in 0..240 {
+            let precision = [Precision::Single, Precision::Double][round % 2];
+            let model = model(precision, round as u64, round % 3 == 0);
+            let mut random = SplitMix64::new(round as u64);
+            let mut below = |limit: usize| (random.next() % limit as u64) as usize;
+            // Some forget everything again and again.
+            let mut known = KnownWords::new(if round % 5 == 0 { 1 << 12 } else { 1 << 20 });
+            let (mut queue, mut near) = (Queue::default(), NearTies::default());
+            let mut viterbi = Viterbi::default();
+            let letters = ["a", "b", ".", ")", "가", "나", "é", "ж", "{", "🐑", "中", "\0", "ab"];
+            for _ in 0..400 {
+                let word: String =
+                    (0..1 + below(90)).map(|_| letters[below(letters.len())]).collect();
+                let word = format!("▁{word}");
+                let (known, queue, near) = (&mut known, &mut queue, &mut near);
+                let mut parts = Parts { model: &model, known, queue, near };
+                let (mut ids, mut expected) = (vec![7], vec![7]);
+                model.word(&word, false, &mut viterbi, &mut expected, &mut Silent).unwrap();
+                if parts.word_by_itself(&word, &mut ids) {
+                    held += 1;
+                    assert_eq!(ids, expected, "{word}");
+                } else {
+                    not += 1;
+                    assert_eq!(ids, [7]);
+                }
+                // From another sum, one by one.
+                let base = -(below(99_000) as f64) - 0.1;
+                for long in [false, true] {
+                    let mut ids = Vec::new();
+                    let mark = match long {
+                        false => parts.word(&word, &mut ids).unwrap(),
+                        true => parts.long_word(&word, &mut ids).unwrap().0,
+                    };
+                    if mark.holds(base.abs() + 1.0, precision) {
+                        let mut running = Running { single: base as f32, double: base };
+                        model.part(&word, &mut running, &mut viterbi, &mut Silent).unwrap();
+                        let unknown = PIECES.len() as u32;
+                        let path = viterbi.path().iter();
+                        let exact: Vec<u32> = path
+                            .map(|&(id, ..)| if id == UNKNOWN { unknown } else { id })
+                            .collect();
+                        assert_eq!(ids, exact, "{word} from {base}");
+                        let moved = match precision {
+                            Precision::Single => f64::from(running.single) - base,
+                            Precision::Double => running.double - base,
+                        };
+                        assert!(moved.abs() <= mark.extent() + 1.0, "{word}");
+                    }
+                }
+            }
+        }
+        assert!(held > 10_000 && not > 1000, "{held} {not}");
+    }
+}
