@@ -64,7 +64,7 @@ impl Texts {
 
     /// How many texts there are.
     fn count(&self) -> usize {
-        self.vocab.distinct()
+        self.vocab.distinct() + usize::from(self.empty.is_some())
     }
 
     /// The id of a text of Python; none for what is no text.
@@ -77,7 +77,7 @@ impl Texts {
     }
 }
 
-/// Texts and their ids, as a mapping; every text and every id stands once, and no text is empty.
+/// Texts and their ids, as a mapping; every text and every id stands once.
 #[pyclass(frozen, mapping, name = "Ids", module = "jogak._core")]
 pub(crate) struct PyIds {
     texts: Arc<Texts>,
@@ -85,8 +85,8 @@ pub(crate) struct PyIds {
 }
 
 impl PyIds {
-    fn new(vocab: Vocab, scores: Option<Vec<f64>>) -> Self {
-        Self { texts: Arc::new(Texts { vocab, empty: None }), scores }
+    fn new(vocab: Vocab, empty: Option<u32>, scores: Option<Vec<f64>>) -> Self {
+        Self { texts: Arc::new(Texts { vocab, empty }), scores }
     }
 }
 
@@ -171,7 +171,7 @@ impl PyIds {
             let added = new.next_if(|&(other, _)| other == id).map(|(_, text)| text.as_bytes());
             vocab.push(added.or(self.texts.vocab.piece(id)).unwrap_or_default());
         }
-        let texts = Texts { vocab, empty: None };
+        let texts = Texts { vocab, empty: self.texts.empty };
         (texts.count() == count).then(|| PyPieces(Arc::new(texts)))
     }
 
@@ -427,7 +427,7 @@ pub(crate) fn merges_of(merges: &Bound<'_, PyAny>) -> PyResult<Option<Vec<(u32, 
 #[pyfunction]
 pub(crate) fn read_ranks(py: Python<'_>, data: &Bound<'_, PyBytes>) -> Option<PyIds> {
     let data = data.as_bytes();
-    py.detach(|| ranks::read(data)).map(|vocab| PyIds::new(vocab, None))
+    py.detach(|| ranks::read(data)).map(|vocab| PyIds::new(vocab, None, None))
 }
 
 /// A section of a file.
@@ -454,10 +454,13 @@ pub(crate) fn read_sections<'py>(
         let [vocab, merges, added] = <[_; 3]>::try_from(json::fields(text, &wanted)?).ok()?;
         let vocab = vocab?;
         let ids = match data[vocab.start] {
-            b'{' => PyIds::new(json::ids(&text[vocab.clone()])?, None),
+            b'{' => {
+                let (vocab, empty) = json::ids(&text[vocab.clone()])?;
+                PyIds::new(vocab, empty, None)
+            }
             _ => {
                 let (vocab, scores) = json::scored(&text[vocab.clone()])?;
-                PyIds::new(vocab, Some(scores))
+                PyIds::new(vocab, None, Some(scores))
             }
         };
         let lists = [merges, added].map(|found| found.filter(|found| data[found.start] == b'['));
