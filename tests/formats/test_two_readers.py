@@ -359,7 +359,7 @@ def test_the_empty_text_may_be_a_piece(monkeypatch: pytest.MonkeyPatch) -> None:
     assert fast.special_tokens == {"<unk>": 0, "<s>": 261}
     text = "low é밥<s> lo"
     assert jogak.Tokenizer(fast).encode(text) == jogak.Tokenizer(slow).encode(text)
-    ids = [*range(262)]
+    ids = [id_ for id_ in range(262) if id_ != 260]
     assert jogak.Tokenizer(fast).decode(ids) == jogak.Tokenizer(slow).decode(ids)
     twin = pickle.loads(pickle.dumps(fast))
     assert twin == slow

@@ -57,6 +57,11 @@ impl Texts {
         }
     }
 
+    /// The bytes of the text of an id; nothing where it has none.
+    pub(crate) fn bytes(&self, id: u32) -> &[u8] {
+        self.vocab.piece(id).unwrap_or_default()
+    }
+
     /// The id of a text.
     pub(crate) fn id(&self, text: &str) -> Option<u32> {
         if text.is_empty() { self.empty } else { self.vocab.id(text.as_bytes()) }
@@ -165,6 +170,15 @@ impl PyIds {
             return None;
         }
         let bytes = self.texts.total() + new.iter().map(|(_, text)| text.len()).sum::<usize>();
+        if new[0].0 as usize >= self.texts.len() {
+            // All of them stand behind the others: those are taken as they are.
+            let mut texts = Texts { vocab: self.texts.vocab.clone(), empty: self.texts.empty };
+            for (id, text) in new {
+                (texts.len()..id as usize).for_each(|_| texts.vocab.push(b""));
+                texts.vocab.push(text.as_bytes());
+            }
+            return (texts.count() == count).then(|| PyPieces(Arc::new(texts)));
+        }
         let mut vocab = Vocab::with_capacity(size, bytes);
         let mut new = new.into_iter().peekable();
         for id in 0..size as u32 {
@@ -414,12 +428,16 @@ impl PyMerges {
     }
 }
 
-/// The merges of a model: pairs of ids, [`PyMerges`], or None.
-pub(crate) fn merges_of(merges: &Bound<'_, PyAny>) -> PyResult<Option<Vec<(u32, u32)>>> {
+/// Pairs of ids, and what each of them makes.
+type MergesOf = (Option<Vec<(u32, u32)>>, Vec<u32>);
+
+/// The merges of a model: pairs of ids, [`PyMerges`], or None. And what they make, where that is known.
+pub(crate) fn merges_of(merges: &Bound<'_, PyAny>) -> PyResult<MergesOf> {
     if let Ok(merges) = merges.cast::<PyMerges>() {
-        return Ok(Some(merges.get().merges.pairs.clone()));
+        let json::Merges { pairs, products } = &*merges.get().merges;
+        return Ok((Some(pairs.clone()), products.clone()));
     }
-    merges.extract()
+    Ok((merges.extract()?, Vec::new()))
 }
 
 /// The pieces of a rank file, drawn in GPT-2's printable characters; None for a file that is left to

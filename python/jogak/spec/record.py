@@ -78,7 +78,7 @@ class _Init:
         twin = type(
             cls.__name__, (), {**names, **fields, "__annotations__": types, "__doc__": "A twin."}
         )
-        init = dataclasses.dataclass(twin, frozen=True, eq=False, repr=False).__init__
+        init = vars(dataclasses.dataclass(twin, frozen=True, eq=False, repr=False))["__init__"]
         type.__setattr__(cls, "__init__", init)
         return init.__get__(instance, owner)
 
