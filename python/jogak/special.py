@@ -5,7 +5,7 @@ Rule: turns what callers say into what the core takes; finds nothing itself.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
@@ -13,7 +13,17 @@ from typing import Any, Literal, TypeAlias, get_args
 from jogak.errors import ConfigError
 from jogak.spec import AddedTable, PieceTable, Spec, SpecialPolicy
 
-__all__ = ["Allowed", "Disallowed", "Text", "Trusted", "chosen", "parts", "plain_tokens", "policy"]
+__all__ = [
+    "Allowed",
+    "Disallowed",
+    "Text",
+    "Trusted",
+    "all_parts",
+    "chosen",
+    "parts",
+    "plain_tokens",
+    "policy",
+]
 
 #: tiktoken's sets: all special tokens, or these.
 Allowed: TypeAlias = Literal["all"] | AbstractSet[str]
@@ -79,6 +89,23 @@ def parts(text: Text) -> str | list[tuple[str, bool]]:
             'encode_batch, for one pass "".join(parts), or mark a part with jogak.Trusted'
         )
     return found
+
+
+def all_parts(texts: Iterable[Text]) -> tuple[list[str | list[tuple[str, bool]]], bool]:
+    """`parts` of many texts, and whether one of them has parts.
+
+    Raises:
+        ConfigError: as `parts`.
+
+    >>> all_parts(iter(["hi", [Trusted("<s>"), "hi"]]))
+    (['hi', [('<s>', True), ('hi', False)]], True)
+    """
+    listed: list[Any] = texts if type(texts) is list else list(texts)
+    # Texts are many and short: nothing is called for each, unless there is another type among them.
+    if not {str}.issuperset(map(type, listed)):
+        listed = [parts(text) for text in listed]
+        return listed, any(not isinstance(text, str) for text in listed)
+    return listed, False
 
 
 def policy(

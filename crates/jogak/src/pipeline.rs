@@ -60,6 +60,8 @@ pub struct Worker {
     habit: words::Habit,
     scratch: Scratch,
     prepared: prepare::Scratch,
+    /// Room for the ids of a part of a batch.
+    part: batch::Part,
 }
 
 impl Worker {
@@ -163,6 +165,7 @@ impl Tokenizer {
             habit: words::Habit::default(),
             scratch: Scratch::default(),
             prepared: prepare::Scratch::default(),
+            part: batch::Part::default(),
         }
     }
 

@@ -212,7 +212,7 @@ def parse(data: bytes, file: str | None) -> ModelFile:
         pieces=tuple(pieces),
         trainer=trainer,
         normalizer=NormalizerFields(**normalizer),  # type: ignore[arg-type]  # kinds were checked
-        denormalizer=None if denormalizer is None else NormalizerFields(**denormalizer),  # type: ignore[arg-type]
+        denormalizer=None if denormalizer is None else NormalizerFields(**denormalizer),  # type: ignore[arg-type]  # the fields' types were checked when read
         self_test=tuple(self_test),
         unknown_fields=bytes(unknown),
         unknown_trainer_fields=bytes(unknown_trainer),
@@ -232,7 +232,7 @@ def parse_normalizer(data: bytes) -> NormalizerFields:
     kept = bytearray()
     entries = protobuf.fields(data, "normalizer_spec", None)
     _read(entries, _NORMALIZER_FIELDS, values, kept, data)
-    return NormalizerFields(**values, unknown_fields=bytes(kept))  # type: ignore[arg-type]
+    return NormalizerFields(**values, unknown_fields=bytes(kept))  # type: ignore[arg-type]  # the fields' types were checked when read
 
 
 def _joined(values: Mapping[str, object], kept: bytearray) -> bytes:

@@ -305,7 +305,7 @@ def rank_pieces(spec: Spec, name: str, what: str) -> list[tuple[int, bytes]]:
 
 
 def _read(path: PathLike, **options: object) -> Loaded:
-    return Loaded(read(path, **options), None, (), FORMAT.name)  # type: ignore[arg-type]
+    return Loaded(read(path, **options), None, (), FORMAT.name)  # type: ignore[arg-type]  # options by name
 
 
 def _matches(peek: Peek) -> bool:

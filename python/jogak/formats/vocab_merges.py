@@ -370,7 +370,7 @@ def find(path: PathLike) -> tuple[str, str]:
 
 def _read(path: PathLike | tuple[PathLike, PathLike], **options: object) -> Loaded:
     vocab_path, merges_path = path if isinstance(path, tuple) else find(path)
-    spec = read(vocab_path, merges_path, **options)  # type: ignore[arg-type]
+    spec = read(vocab_path, merges_path, **options)  # type: ignore[arg-type]  # options by name
     return Loaded(spec, None, (), FORMAT.name)
 
 

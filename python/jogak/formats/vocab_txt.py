@@ -236,7 +236,7 @@ def write(
 
 
 def _read(path: PathLike, **options: object) -> Loaded:
-    return Loaded(read(path, **options), None, (), FORMAT.name)  # type: ignore[arg-type]
+    return Loaded(read(path, **options), None, (), FORMAT.name)  # type: ignore[arg-type]  # options by name
 
 
 def _matches(peek: Peek) -> bool:

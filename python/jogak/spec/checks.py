@@ -46,7 +46,7 @@ def made(what: str, cls: type[_Made], options: Mapping[str, Any]) -> _Made:
     """
     if not isinstance(options, Mapping):
         raise ConfigError(f"{what} is {options!r:.80}; expected its options by name")
-    known = [field for field in dataclasses.fields(cls) if field.init]  # type: ignore[arg-type]
+    known = [field for field in dataclasses.fields(cls) if field.init]  # type: ignore[arg-type]  # called with dataclasses only
     names = [field.name for field in known]
     takes = ", ".join(names) or "none"
     for name in options:

@@ -43,7 +43,7 @@ class _Stage:
     def to_dict(self) -> dict[str, Any]:
         """The stage as plain data, as files and the core have it."""
         # Every stage is a dataclass, which this base cannot say.
-        return {"type": self.type, **dataclasses.asdict(self)}  # type: ignore[call-overload]
+        return {"type": self.type, **dataclasses.asdict(self)}  # type: ignore[call-overload]  # every stage is a dataclass
 
     def to_core(self) -> dict[str, Any]:
         """The stage as the core takes it."""

@@ -48,7 +48,7 @@ class _Stage:
 
     def to_dict(self) -> dict[str, Any]:
         """The normalizer as plain data, as files hold it."""
-        return {"type": self.type, **dataclasses.asdict(self)}  # type: ignore[call-overload]
+        return {"type": self.type, **dataclasses.asdict(self)}  # type: ignore[call-overload]  # every stage is a dataclass
 
     def to_core(self) -> dict[str, Any]:
         """The normalizer as the core takes it."""

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 from jogak import _core
 from jogak.errors import ConfigError, DecodeError, EncodeError, FormatError, JogakError
 from jogak.spec import BPEModel, Charsmap, RuleSet, Spec, UnigramModel
-from jogak.tokenizer.running import Running, Score, Segmentation
+from jogak.tokenizer.running import Running
+from jogak.tokenizer.ways import Score, Segmentation
 
 if TYPE_CHECKING:
     from os import PathLike

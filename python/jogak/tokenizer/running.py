@@ -1,20 +1,22 @@
-"""A tokenizer at work: texts to ids, with all that may be asked about them, and back.
+"""A tokenizer at work: texts to ids, with all that may be asked about them.
 
 Rule: composes the core, and hands on what it found; decides nothing about text, knows no files.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Literal
 
-from jogak import _core, inputs
-from jogak.errors import ConfigError, DecodeError
+from jogak import inputs
+from jogak.errors import ConfigError
 from jogak.ragged import Ragged
-from jogak.spec import Spec, SpecialPolicy, Strategy, UnigramModel
-from jogak.special import Allowed, Disallowed, Text, Trusted, chosen, parts, plain_tokens, policy
+from jogak.spec import SpecialPolicy, Strategy
+from jogak.special import Allowed, Disallowed, Text, Trusted, all_parts
 from jogak.threads import resolve_threads
-from jogak.tokenizer.calls import draw, limit, no_probabilities, way
+from jogak.tokenizer.calls import limit, way
+from jogak.tokenizer.decoding import Decoding
+from jogak.tokenizer.ways import Ways
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,40 +26,13 @@ if TYPE_CHECKING:
     from jogak.encoding import Encoding, EncodingBatch
     from jogak.explain.data import EncodingTrace
     from jogak.inputs import PaddingLike, TruncationLike
-    from jogak.streaming import DecodeStream
     from jogak.tokenizer.files import Portions
 
-__all__ = ["Running", "Score", "Segmentation"]
+__all__ = ["Running"]
 
 
-class Segmentation(NamedTuple):
-    """One way to cut a text: the natural logarithm of its probability, and its ids."""
-
-    score: float
-    ids: list[int]
-
-
-class Score(NamedTuple):
-    """How likely a text is, in natural logarithms: one way to cut it, all ways together, the entropy."""
-
-    way: float
-    text: float
-    entropy: float
-
-
-class Running:
+class Running(Decoding, Ways):
     """A compiled spec. `jogak.Tokenizer` is one that also knows how it came to be, and can be kept."""
-
-    def __init__(self, spec: Spec) -> None:
-        self._spec = spec
-        self._chosen: dict[tuple[frozenset[str], frozenset[str]], _core.Chosen] = {}
-        self._core = _core.Tokenizer(
-            spec.model.to_core(),
-            [stage.to_dict() for stage in spec.pretokenizer],
-            *plain_tokens(spec),
-            [stage.to_core() for stage in spec.normalizer],
-            None if spec.decoder is None else [stage.to_core() for stage in spec.decoder],
-        )
 
     def encode(
         self,
@@ -163,8 +138,7 @@ class Running:
         """
         if isinstance(texts, (str, Trusted)):
             raise ConfigError("encode_batch takes a list of texts; for one text call encode(text)")
-        plain = [parts(text) for text in texts]
-        mixed = any(not isinstance(text, str) for text in plain)
+        plain, mixed = all_parts(texts)
         how = self._policy(special, allowed_special, disallowed_special, mixed)
         threads = resolve_threads(num_threads)
         draw = self._draw(dropout, alpha, seed, strategy)
@@ -428,163 +402,6 @@ class Running:
         """
         return self._core.split(text, limit("n", n, 1), self._policy(special), strategy)
 
-    def decode(
-        self,
-        ids: Sequence[int] | NDArray[np.uint32],
-        *,
-        skip_special_tokens: bool = False,
-        errors: Literal["replace", "strict"] = "replace",
-    ) -> str:
-        """Ids -> text. Markers become the spaces that they stand for.
-
-        Args:
-            ids: a list or an array.
-            skip_special_tokens: leave special tokens out rather than writing their texts.
-            errors: what to do where the bytes are no UTF-8, as the start of a longer answer may be:
-                ``"replace"`` writes U+FFFD, ``"strict"`` raises.
-
-        Raises:
-            DecodeError: an id that stands for nothing; bytes that are no UTF-8 under ``"strict"``.
-
-        >>> import jogak
-        >>> tok = jogak.train({"hug": 10}, jogak.BPE(num_merges=2))
-        >>> tok.decode(tok.encode("안녕 hug"))
-        '안녕 hug'
-        """
-        if errors == "replace":
-            return self._core.decode(ids, skip_special_tokens)
-        if errors != "strict":
-            raise ConfigError(f"errors is {errors!r}; expected 'replace' or 'strict'")
-        try:
-            return self.decode_bytes(ids, skip_special_tokens=skip_special_tokens).decode()
-        except UnicodeDecodeError as error:
-            raise DecodeError(
-                f"the ids stand for bytes that are no UTF-8 at byte {error.start}; pass "
-                "errors='replace', or take the bytes with decode_bytes"
-            ) from None
-
-    def decode_bytes(
-        self, ids: Sequence[int] | NDArray[np.uint32], *, skip_special_tokens: bool = False
-    ) -> bytes:
-        """Ids -> the bytes that they stand for, whole characters or not. See `decode`."""
-        return self._core.decode_bytes(ids, skip_special_tokens)
-
-    def decode_batch(
-        self,
-        batch: Ragged | Iterable[Sequence[int] | NDArray[np.uint32]],
-        *,
-        skip_special_tokens: bool = False,
-        num_threads: int | None = None,
-    ) -> list[str]:
-        """Many lists of ids -> their texts, on all cores. See `decode`.
-
-        Args:
-            batch: what `encode_batch` gave, or lists or arrays of ids.
-            skip_special_tokens: as in `decode`.
-            num_threads: as in `encode_batch`.
-
-        Raises:
-            DecodeError: an id that stands for nothing.
-
-        >>> import jogak
-        >>> tok = jogak.train({"hug": 10, "pug": 5}, jogak.BPE(num_merges=2))
-        >>> tok.decode_batch(tok.encode_batch(["hug", "pug hug"]))
-        ['hug', 'pug hug']
-        """
-        threads = resolve_threads(num_threads)
-        if isinstance(batch, Ragged):
-            ids: object = batch.ids
-            return self._core.decode_batch(ids, batch.offsets, skip_special_tokens, threads)
-        return self._core.decode_batch(batch, None, skip_special_tokens, threads)
-
-    def decoder(self, *, skip_special_tokens: bool = False) -> DecodeStream:
-        """A stream that takes ids as they come, and gives text as soon as it is complete.
-
-        >>> import jogak
-        >>> tok = jogak.train({"hug": 10}, jogak.BPE(num_merges=2))
-        >>> stream = tok.decoder()
-        >>> stream.push(tok.encode("hug")) + stream.finish()
-        'hug'
-        """
-        from jogak.streaming import DecodeStream
-
-        return DecodeStream(self._core.stream(skip_special_tokens))
-
-    # --- all ways to cut a text (Unigram)
-
-    def nbest(
-        self, text: str, n: int, *, special: SpecialPolicy | None = None
-    ) -> list[Segmentation]:
-        """The ``n`` most likely ways to cut a text, the best one first; fewer if there are no more.
-
-        A loaded SentencePiece model gives SentencePiece's lists, scores and order, even where it finds
-        fewer ways than there are. Others add in 64 bits, so ways that are as good as equal may come
-        in another order than `encode` decides between them. Memory: 16 bytes for each of the ways at
-        each character.
-
-        Args:
-            text: any text.
-            n: how many, at least 1.
-            special: as in `encode`.
-
-        Raises:
-            ConfigError: not a Unigram tokenizer, or an impossible ``n``.
-            EncodeError, SpecialTokenError: as in `encode`.
-
-        >>> import jogak
-        >>> from jogak.spec import Spec, UnigramModel, resolve_pretokenizer
-        >>> model = UnigramModel(pieces=("a", "b", "ab"), scores=(-2.0, -3.0, -4.0))
-        >>> tok = jogak.Tokenizer(Spec(model=model, pretokenizer=resolve_pretokenizer("none")))
-        >>> tok.nbest("ab", 2)
-        [Segmentation(score=-4.0, ids=[2]), Segmentation(score=-5.0, ids=[0, 1])]
-        """
-        if isinstance(n, bool) or not isinstance(n, int) or not 1 <= n < 1 << 31:
-            raise ConfigError(f"n is {n!r}; expected a whole number, at least 1")
-        ways = self._core.n_best(text, n, self._policy(special))
-        if ways is None:
-            raise no_probabilities(self._spec.model, "nbest")
-        return [Segmentation(score, ids) for score, ids in ways]
-
-    def score(
-        self,
-        text: str,
-        ids: Sequence[int] | None = None,
-        *,
-        alpha: float = 1.0,
-        special: SpecialPolicy | None = None,
-    ) -> Score:
-        """How likely a text is, and one way to cut it.
-
-        Args:
-            text: any text.
-            ids: the way to cut it, as `encode` or `nbest` gave it; None for the best one.
-            alpha: for the entropy: ways are drawn as ``encode(text, alpha=...)`` draws them.
-            special: as in `encode`; special tokens count as certain.
-
-        Returns:
-            Natural logarithms: of the probability of the way, of the text (all ways together), and the
-            entropy of the ways in nats. Unknown characters count with the lowest score less 10.
-
-        Raises:
-            EncodeError: ``ids`` are none of the ways to cut the text.
-            ConfigError: not a Unigram tokenizer, or an impossible ``alpha``.
-
-        >>> import jogak
-        >>> from jogak.spec import Spec, UnigramModel, resolve_pretokenizer
-        >>> model = UnigramModel(pieces=("a", "b", "ab"), scores=(-2.0, -3.0, -4.0))
-        >>> tok = jogak.Tokenizer(Spec(model=model, pretokenizer=resolve_pretokenizer("none")))
-        >>> tok.score("ab", [0, 1]).way
-        -5.0
-        """
-        if isinstance(alpha, bool) or not 0.0 <= alpha <= 1e6:
-            raise ConfigError(f"alpha is {alpha!r}; expected a number from 0 to 1,000,000")
-        if not isinstance(self._spec.model, UnigramModel):
-            raise no_probabilities(self._spec.model, "score")
-        way = self.encode(text, special=special) if ids is None else [int(id_) for id_ in ids]
-        found = self._core.likelihood(text, way, alpha, self._policy(special))
-        assert found is not None
-        return Score(*found)
-
     # --- see
 
     def explain(
@@ -616,45 +433,3 @@ class Running:
         words = self._core.explain(text, how, strategy, draw)
         normalized = self._core.normalized(text, how) if self._spec.normalizer else None
         return encoding_trace(text, way(self._spec.model, strategy), words, self._spec, normalized)
-
-    # --- what a call says
-
-    def _read(
-        self,
-        text: Text,
-        special: SpecialPolicy | None,
-        allowed: Allowed | None,
-        disallowed: Disallowed | None,
-    ) -> tuple[str | list[tuple[str, bool]], SpecialPolicy | _core.Chosen]:
-        """A text, and what its special tokens are to be, as the core takes them."""
-        plain = parts(text)
-        mixed = not isinstance(plain, str)
-        return plain, self._policy(special, allowed, disallowed, mixed)
-
-    def _policy(
-        self,
-        special: SpecialPolicy | None,
-        allowed: Allowed | None = None,
-        disallowed: Disallowed | None = None,
-        mixed: bool = False,
-    ) -> SpecialPolicy | _core.Chosen:
-        """What special tokens are to be, as the core takes it."""
-        own = self._spec.special_policy
-        if (said := policy(own, special, allowed, disallowed, mixed)) is not None:
-            return said
-        sets = chosen(self._spec.special_tokens, allowed, disallowed)
-        if (known := self._chosen.get(sets)) is not None:
-            return known
-        if len(self._chosen) >= 16:  # Callers come back with the same few sets.
-            self._chosen.clear()
-        return self._chosen.setdefault(sets, self._core.choose(*map(sorted, sets)))
-
-    def _draw(
-        self,
-        dropout: float | None,
-        alpha: float | None,
-        seed: int | None,
-        strategy: Strategy | None,
-    ) -> tuple[str, float, int] | None:
-        """What is drawn at random, as the core takes it."""
-        return draw(self._spec.model, dropout, alpha, seed, strategy)

@@ -6,7 +6,7 @@
 
 use super::INLINE;
 use super::long::{LONGEST_KNOWN, LongWords, Trail};
-use super::short::{MOST, Packed, ShortWords, Sought};
+use super::short::{Found, MOST, Packed, ShortWords, Sought};
 
 /// Words that are taught at once.
 const BLOCK: usize = 64;
@@ -19,6 +19,8 @@ pub struct KnownWords {
     characters: Vec<u64>,
     long: LongWords,
     limit: usize,
+    /// Room for words that are looked for, while nobody has it.
+    room: Vec<Sought>,
 }
 
 impl KnownWords {
@@ -38,6 +40,7 @@ impl KnownWords {
             characters: Vec::new(),
             long: LongWords::new(limit / 2),
             limit,
+            room: Vec::new(),
         };
         // As when words are looked up: some at once, so that memory is waited for once.
         let mut words = words();
@@ -129,9 +132,21 @@ impl KnownWords {
     /// What to look for, to find `text[start..end]`; has memory fetched.
     #[inline(always)]
     pub(super) fn seek(&self, text: &[u8], start: usize, end: usize) -> Sought {
+        self.seek_in(self.short.found(), text, start, end)
+    }
+
+    /// The same. `short` is where its short words are found.
+    #[inline(always)]
+    pub(super) fn seek_in(
+        &self,
+        short: Found<'_>,
+        text: &[u8],
+        start: usize,
+        end: usize,
+    ) -> Sought {
         if end - start <= INLINE {
-            let sought = self.short.seek(text, start, end);
-            self.short.lines().prefetch(sought);
+            let sought = short.seek(text, start, end);
+            short.prefetch(sought);
             return sought;
         }
         let trail = self.long.seek(&text[start..end]);
@@ -175,6 +190,16 @@ impl KnownWords {
         } else if word.len() <= 3 {
             self.keep_character(word, packed);
         }
+    }
+
+    /// Room for words that are looked for; empty if it was taken already.
+    pub(super) fn take_room(&mut self) -> Vec<Sought> {
+        std::mem::take(&mut self.room)
+    }
+
+    /// Keeps it for the next text.
+    pub(super) fn give_room(&mut self, room: Vec<Sought>) {
+        self.room = room;
     }
 
     /// Words of up to 15 bytes.

@@ -67,37 +67,56 @@ impl Queue {
 
     /// Appends the ids of the words to `out`, and forgets them. `learn` appends the ids of a word that the
     /// table does not know, and may teach it.
-    #[inline(always)]
+    #[inline]
     pub fn look_up(
         &mut self,
         text: &[u8],
         table: &mut KnownWords,
         out: &mut Vec<u32>,
-        mut learn: impl FnMut(&mut KnownWords, usize, usize, &mut Vec<u32>),
+        learn: impl FnMut(&mut KnownWords, usize, usize, &mut Vec<u32>),
     ) {
         let Room { len, has_long, words } = &mut *self.0;
         let words = &words[..std::mem::take(len).min(WORDS)];
-        if std::mem::take(has_long) {
+        let has_long = std::mem::take(has_long);
+        if !words.is_empty() {
+            fastest(Queued { text, table, words, has_long, out, learn });
+        }
+    }
+}
+
+/// Words that waited, on their way.
+struct Queued<'a, F> {
+    text: &'a [u8],
+    table: &'a mut KnownWords,
+    words: &'a [Waiting],
+    has_long: bool,
+    out: &'a mut Vec<u32>,
+    learn: F,
+}
+
+impl<F: FnMut(&mut KnownWords, usize, usize, &mut Vec<u32>)> Task for Queued<'_, F> {
+    #[inline(always)]
+    fn run<L: Look>(self) {
+        let Queued { text, table, words, has_long, out, mut learn } = self;
+        if has_long {
             let long = words.iter().filter(|waiting| waiting.sought.is_long());
             long.for_each(|waiting| table.prefetch_long(waiting.sought));
         }
         let shape = table.short().shape();
-        // A word's places are written all, whether it has so many ids or not.
-        let mut at = out.len();
-        out.resize(at + words.len() * MOST, 0);
-        for (number, &Waiting { start, end, ids, sought }) in words.iter().enumerate() {
-            let found = match ids {
-                Packed::NONE => table.short().lines().in_line(sought),
+        let (mut at, mut rest) = (out.len(), words);
+        loop {
+            out.resize(at + rest.len() * MOST, 0);
+            let short = table.short().found();
+            let (known, ids) = write_known(rest, &mut out[at..], |waiting| match waiting.ids {
+                Packed::NONE => short.in_line::<L>(waiting.sought),
                 kept => kept,
-            };
-            if let Some(count) = found.count()
-                && let Some(room) = out.get_mut(at..).and_then(|out| out.first_chunk_mut())
-            {
-                found.write(count, room);
-                at += count;
-                continue;
-            }
+            });
+            at += ids;
             out.truncate(at);
+            let Some((&Waiting { start, end, sought, .. }, behind)) = rest[known..].split_first()
+            else {
+                return;
+            };
             let known = match sought.is_long() {
                 true => table.get_long(sought, &text[start..end], out),
                 false => table.get(text, start, end, out),
@@ -107,17 +126,15 @@ impl Queue {
             }
             if table.short().shape() != shape {
                 // What was sought is elsewhere.
-                for &Waiting { start, end, .. } in &words[number + 1..] {
+                for &Waiting { start, end, .. } in behind {
                     if !table.get(text, start, end, out) {
                         learn(table, start, end, out);
                     }
                 }
                 return;
             }
-            at = out.len();
-            out.resize(at + (words.len() - number) * MOST, 0);
+            (at, rest) = (out.len(), behind);
         }
-        out.truncate(at);
     }
 }
 
@@ -150,49 +167,54 @@ impl Task for Between<'_, '_> {
     #[inline(always)]
     fn run<L: Look>(self) {
         let Between { text, table, borders, out, learn } = self;
-        let mut places = [Sought::default(); WORDS];
-        let mut ids = Vec::new();
-        // A word's places are written all, whether it has so many ids or not.
+        // Lent by the table: texts are short, and room would have to be made for each.
+        let mut room = table.take_room();
+        room.resize(WORDS, Sought::default());
+        let mut learned = Vec::new();
         let (mut at, mut rest) = (out.len(), borders);
         while rest.len() > 1 {
             let words = (rest.len() - 1).min(WORDS);
             let mut has_long = false;
+            let short = table.short().found();
+            let places = &mut room[..words];
             for (place, pair) in places.iter_mut().zip(rest[..=words].windows(2)) {
-                *place = table.seek(text, pair[0] as usize, pair[1] as usize);
+                *place = table.seek_in(short, text, pair[0] as usize, pair[1] as usize);
                 has_long |= place.is_long();
             }
+            let places = &room[..words];
             if has_long {
-                let long = places[..words].iter().filter(|place| place.is_long());
+                let long = places.iter().filter(|place| place.is_long());
                 long.for_each(|&place| table.prefetch_long(place));
             }
             let shape = table.short().shape();
             out.resize(at + words * MOST, 0);
             let mut done = 0;
-            for &place in &places[..words] {
-                let found = table.short().lines().in_line(place);
-                done += 1;
-                if let Some(count) = found.count()
-                    && let Some(room) = out.get_mut(at..).and_then(|out| out.first_chunk_mut())
-                {
-                    found.write(count, room);
-                    at += count;
-                    continue;
+            loop {
+                let short = table.short().found();
+                let (known, ids) =
+                    write_known(&places[done..], &mut out[at..], |place| short.in_line::<L>(place));
+                done += known;
+                at += ids;
+                if done == words {
+                    break;
                 }
-                let (start, end) = (rest[done - 1] as usize, rest[done] as usize);
+                let place = places[done];
+                let (start, end) = (rest[done] as usize, rest[done + 1] as usize);
+                done += 1;
                 let known = match place.is_long() {
-                    true => table.get_long(place, &text[start..end], &mut ids),
-                    false => table.get(text, start, end, &mut ids),
+                    true => table.get_long(place, &text[start..end], &mut learned),
+                    false => table.get(text, start, end, &mut learned),
                 };
                 if !known {
-                    learn(table, start, end, &mut ids);
+                    learn(table, start, end, &mut learned);
                 }
-                let needed = at + ids.len() + (words - done) * MOST;
+                let needed = at + learned.len() + (words - done) * MOST;
                 if needed > out.len() {
                     out.resize(needed, 0);
                 }
-                out[at..at + ids.len()].copy_from_slice(&ids);
-                at += ids.len();
-                ids.clear();
+                out[at..at + learned.len()].copy_from_slice(&learned);
+                at += learned.len();
+                learned.clear();
                 // What was sought is elsewhere.
                 if table.short().shape() != shape {
                     break;
@@ -201,7 +223,28 @@ impl Task for Between<'_, '_> {
             rest = &rest[done..];
         }
         out.truncate(at);
+        table.give_room(room);
     }
+}
+
+/// Writes the ids of words to the front of `out`, up to the first word that `found` does not find. How many words and
+/// how many ids they are. For each word there is room for [`MOST`] ids, and all of it is written, whether it has so
+/// many or not.
+#[inline(always)]
+fn write_known<W: Copy>(
+    words: &[W],
+    out: &mut [u32],
+    found: impl Fn(W) -> Packed,
+) -> (usize, usize) {
+    let mut at = 0;
+    for (done, &word) in words.iter().enumerate() {
+        let found = found(word);
+        let room = out.get_mut(at..).and_then(|out| out.first_chunk_mut());
+        let (Some(count), Some(room)) = (found.count(), room) else { return (done, at) };
+        found.write(count, room);
+        at += count;
+    }
+    (words.len(), at)
 }
 
 #[cfg(test)]

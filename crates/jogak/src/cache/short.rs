@@ -8,7 +8,7 @@ use std::hint::select_unpredictable;
 
 use super::lines::{Line, Lines, number, set};
 use super::{INLINE, fold, key};
-use crate::scan::prefetch;
+use crate::scan::{Look, Plain, prefetch};
 
 /// Longest word of the narrow table, in bytes; it is ASCII.
 const NARROW: usize = 7;
@@ -121,6 +121,7 @@ impl Region {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Sought {
     low: u64,
+    /// Of a narrow word the same as `low`.
     high: u64,
     line: usize,
     narrow: bool,
@@ -204,45 +205,35 @@ impl ShortWords {
         (self.narrow.lines, self.wide.lines)
     }
 
-    /// What to look for, to find `text[start..end]`. Nothing is found of a word of more than 15 bytes.
-    #[inline(always)]
-    pub(super) fn seek(&self, text: &[u8], start: usize, end: usize) -> Sought {
-        let key = if end - start > INLINE { u128::MAX } else { key(text, start, end) };
-        self.sought(key, end - start)
-    }
-
-    /// What to look for, to find the word of this key and length.
-    #[inline(always)]
-    fn sought(&self, key: u128, len: usize) -> Sought {
-        let hash = fold(key);
-        let (low, high) = (key as u64, (key >> 64) as u64);
-        let narrow = is_narrow(len, low & BEYOND_ASCII == 0);
-        // The first seven bytes, and the length from the other half.
-        let low = select_unpredictable(narrow, low | high, low);
-        let first = select_unpredictable(narrow, self.narrow.first, self.wide.first);
-        let shift = select_unpredictable(narrow, self.narrow.shift, self.wide.shift);
-        Sought { low, high, line: first + (hash >> shift) as usize, narrow }
-    }
-
     /// Where words are found.
     #[inline(always)]
-    pub(super) fn lines(&self) -> Found<'_> {
-        Found(self.lines.all())
+    pub(super) fn found(&self) -> Found<'_> {
+        Found {
+            lines: self.lines.all(),
+            narrow_shift: self.narrow.shift,
+            wide_shift: self.wide.shift,
+            first_wide: self.wide.first,
+        }
+    }
+
+    /// What to look for, to find `text[start..end]`, as [`Found::seek`].
+    pub(super) fn seek(&self, text: &[u8], start: usize, end: usize) -> Sought {
+        self.found().seek(text, start, end)
     }
 
     /// The ids of a word.
     pub(super) fn get(&self, sought: Sought) -> Packed {
-        let lines = self.lines();
-        let found = lines.in_line(sought);
+        let all = self.found();
+        let found = all.in_line::<Plain>(sought);
         if found != Packed::NONE {
             return found;
         }
         let region = self.region(sought.narrow);
         let mut at = sought.line;
         // A line with a free entry is the last one.
-        while free(&lines.0[at], sought.narrow).is_none() {
+        while free(&all.lines[at], sought.narrow).is_none() {
             at = region.behind(at);
-            let found = lines.in_line(Sought { line: at, ..sought });
+            let found = all.in_line::<Plain>(Sought { line: at, ..sought });
             if found != Packed::NONE {
                 return found;
             }
@@ -317,10 +308,8 @@ impl ShortWords {
             for entry in (0..entries(true)).filter(|&entry| number(line, entry) != 0) {
                 let low = number(line, entry);
                 let key = u128::from(low & LOW_SEVEN) | u128::from(low & !LOW_SEVEN) << 64;
-                self.enter(
-                    self.sought(key, (low >> 56) as usize),
-                    Packed(number(line, 4 + entry), 0),
-                );
+                let sought = self.found().sought(key, (low >> 56) as usize);
+                self.enter(sought, Packed(number(line, 4 + entry), 0));
             }
         }
         for line in wide_lines {
@@ -329,41 +318,68 @@ impl ShortWords {
                 if (low, high) != (0, 0) {
                     let key = u128::from(low) | u128::from(high) << 64;
                     let ids = Packed(number(line, 4 + entry), number(line, 6 + entry));
-                    self.enter(self.sought(key, (high >> 56) as usize), ids);
+                    self.enter(self.found().sought(key, (high >> 56) as usize), ids);
                 }
             }
         }
     }
 }
 
-/// Lines in which words are found.
+/// Where words are found: all that a look-up needs, to be kept in registers.
 #[derive(Clone, Copy)]
-pub(super) struct Found<'a>(&'a [Line]);
+pub(super) struct Found<'a> {
+    lines: &'a [Line],
+    narrow_shift: u32,
+    wide_shift: u32,
+    /// The narrow ones begin at 0.
+    first_wide: usize,
+}
 
 impl Found<'_> {
+    /// What to look for, to find `text[start..end]`. Nothing is found of a word of more than 15 bytes.
+    #[inline(always)]
+    pub(super) fn seek(self, text: &[u8], start: usize, end: usize) -> Sought {
+        let key = if end - start > INLINE { u128::MAX } else { key(text, start, end) };
+        self.sought(key, end - start)
+    }
+
+    /// What to look for, to find the word of this key and length.
+    #[inline(always)]
+    fn sought(self, key: u128, len: usize) -> Sought {
+        let hash = fold(key);
+        let (low, high) = (key as u64, (key >> 64) as u64);
+        let narrow = is_narrow(len, low & BEYOND_ASCII == 0);
+        // Of a narrow word, the first seven bytes, and the length from the other half.
+        let both = low | high;
+        let first = select_unpredictable(narrow, 0, self.first_wide);
+        let shift = select_unpredictable(narrow, self.narrow_shift, self.wide_shift);
+        Sought {
+            low: select_unpredictable(narrow, both, low),
+            high: select_unpredictable(narrow, both, high),
+            line: first + (hash >> shift) as usize,
+            narrow,
+        }
+    }
+
     /// Has the line fetched where the word should be.
     #[inline(always)]
     pub(super) fn prefetch(self, sought: Sought) {
-        prefetch(self.0, sought.line);
+        prefetch(self.lines, sought.line);
     }
 
     /// The ids of a word if they are in that line.
     #[inline(always)]
-    pub(super) fn in_line(self, sought: Sought) -> Packed {
-        let Some(line) = self.0.get(sought.line) else { return Packed::NONE };
-        // Which entry it is cannot be foreseen: no branches.
-        let (mut narrow, mut wide, mut more) = (0, 0, 0);
-        for entry in 0..4 {
-            narrow |=
-                select_unpredictable(number(line, entry) == sought.low, number(line, 4 + entry), 0);
+    pub(super) fn in_line<L: Look>(self, sought: Sought) -> Packed {
+        let Some(line) = self.lines.get(sought.line) else { return Packed::NONE };
+        // Which entry it is cannot be foreseen: no branches. A wide word has to be found in both halves.
+        let same = L::same(line, sought.low, sought.high);
+        let entries = select_unpredictable(sought.narrow, same, same & same >> 2);
+        if entries == 0 {
+            return Packed::NONE;
         }
-        for entry in 0..2 {
-            let same = (number(line, entry) ^ sought.low) | (number(line, 2 + entry) ^ sought.high);
-            wide |= select_unpredictable(same == 0, number(line, 4 + entry), 0);
-            more |= select_unpredictable(same == 0, number(line, 6 + entry), 0);
-        }
-        let first = select_unpredictable(sought.narrow, narrow, wide);
-        Packed(first, select_unpredictable(sought.narrow, 0, more))
+        let first = 4 + entries.trailing_zeros() as usize;
+        let more = number(line, (first + 2) % 8);
+        Packed(number(line, first % 8), select_unpredictable(sought.narrow, 0, more))
     }
 }
 

@@ -348,7 +348,7 @@ fn varint_size(n: usize) -> usize {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
+#[allow(clippy::unwrap_used, reason = "a test says so by failing")]
 mod tests {
     use super::*;
 

@@ -179,7 +179,7 @@ impl edit::Replacer {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
+#[allow(clippy::unwrap_used, reason = "a test says so by failing")]
 mod tests {
     use super::*;
     use crate::normalize::RuleSet;

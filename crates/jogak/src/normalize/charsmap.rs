@@ -355,7 +355,7 @@ fn each_character(trie: &Trie, from: &[Node], each: &mut impl FnMut(char, Node))
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
+#[allow(clippy::unwrap_used, reason = "a test says so by failing")]
 mod tests {
     use super::super::darts;
     use super::*;

@@ -147,7 +147,7 @@ impl Classes {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
+#[allow(clippy::unwrap_used, reason = "a test says so by failing")]
 mod tests {
     use crate::normalize::{Buffers, Normalizer, Place, Rule};
 

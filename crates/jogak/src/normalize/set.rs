@@ -104,7 +104,7 @@ impl CharSet {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
+#[allow(clippy::unwrap_used, reason = "a test says so by failing")]
 mod tests {
     use super::*;
 

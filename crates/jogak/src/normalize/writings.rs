@@ -138,7 +138,7 @@ impl Builder<'_> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
+#[allow(clippy::unwrap_used, reason = "a test says so by failing")]
 mod tests {
     use super::super::darts::{compile, packed};
     use super::*;

@@ -3,8 +3,10 @@
 //! Rule: the answer does not depend on the number of threads. Whatever all of them would wait for is shared out
 //! too, or done once a call.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::{Request, Tokenizer, Worker};
 use crate::added::Input;
@@ -21,11 +23,55 @@ pub struct Batch {
 
 /// A part of a batch below this many bytes is not worth a thread.
 const SMALLEST_PART: usize = 1 << 15;
-/// Fewer ids than this are not worth a thread to be put in their place.
-const FEW_IDS: usize = 1 << 17;
+/// The ids of a part of so many bytes stay in the second-level cache until they are put in their place.
+const LARGEST_PART: usize = 1 << 17;
+/// Room for more ids than this is not kept for the next part.
+const ROOM_KEPT: usize = 1 << 18;
 
-/// Ids, and where each text ends in them.
-type Part = (Vec<u32>, Vec<usize>);
+/// Ids of some texts, and where each text ends in them.
+#[derive(Debug, Default)]
+pub(super) struct Part {
+    ids: Vec<u32>,
+    ends: Vec<usize>,
+}
+
+/// The ids of all texts, as their parts come: each is put behind those before it as soon as all of these are there.
+///
+/// So the only new memory of a call is that of its answer, which the system has to give page by page.
+#[derive(Default)]
+struct Gathered {
+    ids: Vec<u32>,
+    /// Begins with 0, and goes on with the end of each text.
+    offsets: Vec<i64>,
+    /// Parts that came before their turn, by the number of their first text.
+    waiting: BTreeMap<usize, Part>,
+    /// Room for parts.
+    empty: Vec<Part>,
+}
+
+impl Gathered {
+    fn new(texts: usize, bytes: usize) -> Self {
+        let mut offsets = Vec::with_capacity(texts + 1);
+        offsets.push(0);
+        // Room that is not used is not touched, and so costs nothing.
+        Self { ids: Vec::with_capacity(bytes / 3), offsets, ..Self::default() }
+    }
+
+    /// Takes the part that begins with the text number `first`, and gives an empty one for it.
+    fn put(&mut self, first: usize, part: Part) -> Part {
+        self.waiting.insert(first, part);
+        while let Some(mut part) = self.waiting.remove(&(self.offsets.len() - 1)) {
+            let base = self.ids.len();
+            self.ids.extend_from_slice(&part.ids);
+            self.offsets.extend(part.ends.iter().map(|end| (base + end) as i64));
+            part.ids.clear();
+            part.ends.clear();
+            part.ids.shrink_to(ROOM_KEPT);
+            self.empty.push(part);
+        }
+        self.empty.pop().unwrap_or_default()
+    }
+}
 
 impl Tokenizer {
     /// Encodes many texts on up to `threads` threads. The answer does not depend on their number.
@@ -39,18 +85,27 @@ impl Tokenizer {
         threads: usize,
     ) -> Result<Batch, (usize, Error)> {
         let lengths: Vec<usize> = texts.iter().map(|text| text.text.len()).collect();
+        let gathered = Mutex::new(Gathered::new(texts.len(), lengths.iter().sum()));
         let done = self.shared_out(&lengths, threads, |range, worker| {
-            self.encode_part(texts, range, request, worker)
+            let first = range.start;
+            let mut part = std::mem::take(&mut worker.part);
+            let result = if range.len() == texts.len() {
+                // All there is needs to be put nowhere.
+                let Gathered { ids, offsets, .. } = &mut *locked(&gathered);
+                self.encode_part(texts, range, request, worker, ids, |end| offsets.push(end as i64))
+            } else {
+                let Part { ids, ends } = &mut part;
+                let result =
+                    self.encode_part(texts, range, request, worker, ids, |end| ends.push(end));
+                part = locked(&gathered).put(first, part);
+                result
+            };
+            worker.part = part;
+            result
         });
-        let parts = done.into_iter().collect::<Result<Vec<Part>, _>>()?;
-        let mut offsets = Vec::with_capacity(texts.len() + 1);
-        offsets.push(0);
-        let mut base = 0;
-        for (ids, ends) in &parts {
-            offsets.extend(ends.iter().map(|end| (base + end) as i64));
-            base += ids.len();
-        }
-        let ids = joined(parts.into_iter().map(|(ids, _)| ids).collect(), threads);
+        done.into_iter().collect::<Result<Vec<()>, _>>()?;
+        let Gathered { ids, offsets, .. } =
+            gathered.into_inner().unwrap_or_else(PoisonError::into_inner);
         Ok(Batch { ids, offsets })
     }
 
@@ -117,25 +172,28 @@ impl Tokenizer {
         range: Range<usize>,
         request: &Request,
         worker: &mut Worker,
-    ) -> Result<Part, (usize, Error)> {
-        let bytes: usize = texts[range.clone()].iter().map(|text| text.text.len()).sum();
-        // Room that is not used is not touched, and so costs nothing.
-        let mut ids = Vec::with_capacity(bytes / 3);
-        let mut ends = Vec::with_capacity(range.len());
+        ids: &mut Vec<u32>,
+        mut ends: impl FnMut(usize),
+    ) -> Result<(), (usize, Error)> {
         for index in range {
-            self.encode_numbered(texts[index], request, index as u64, worker, &mut ids)
+            self.encode_numbered(texts[index], request, index as u64, worker, ids)
                 .map_err(|error| (index, error))?;
-            ends.push(ids.len());
+            ends(ids.len());
         }
-        Ok((ids, ends))
+        Ok(())
     }
+}
+
+fn locked<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
+    value.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Cuts a list of texts into ranges of about the same number of bytes: one for one thread, some more
 /// than there are threads for several, so that none waits long for the last.
 fn parts(lengths: &[usize], threads: usize) -> Vec<Range<usize>> {
     let total: usize = lengths.iter().sum();
-    let part = if threads <= 1 { usize::MAX } else { (total / (8 * threads)).max(SMALLEST_PART) };
+    let part = (total / (8 * threads.max(1))).clamp(SMALLEST_PART, LARGEST_PART);
+    let part = if threads <= 1 { usize::MAX } else { part };
     let mut parts = Vec::new();
     let (mut from, mut bytes) = (0, 0);
     for (index, length) in lengths.iter().enumerate() {
@@ -148,67 +206,35 @@ fn parts(lengths: &[usize], threads: usize) -> Vec<Range<usize>> {
     parts
 }
 
-/// All ids, one part behind the other. One part is handed on as it is. Of several, each thread copies some: the
-/// memory is new, and most of the time goes into asking the system for it, page by page.
-fn joined(mut parts: Vec<Vec<u32>>, threads: usize) -> Vec<u32> {
-    if parts.len() <= 1 {
-        return parts.pop().unwrap_or_default();
-    }
-    let total: usize = parts.iter().map(Vec::len).sum();
-    if total < FEW_IDS {
-        return parts.concat();
-    }
-    let mut ids = vec![0; total];
-    let share = total.div_ceil(threads.max(1));
-    std::thread::scope(|scope| {
-        let mut rest = &mut ids[..];
-        let mut parts = parts.into_iter().peekable();
-        while parts.peek().is_some() {
-            let (mut mine, mut size) = (Vec::new(), 0);
-            while size < share
-                && let Some(part) = parts.next()
-            {
-                size += part.len();
-                mine.push(part);
-            }
-            let (place, behind) = std::mem::take(&mut rest).split_at_mut(size);
-            rest = behind;
-            let copy = move || {
-                let mut place = place;
-                // Each is given back to the system by who copied it.
-                for part in mine {
-                    let (here, behind) = place.split_at_mut(part.len());
-                    here.copy_from_slice(&part);
-                    place = behind;
-                }
-            };
-            // The last share is this thread's.
-            if parts.peek().is_some() {
-                scope.spawn(copy);
-            } else {
-                copy();
-            }
-        }
-    });
-    ids
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn joined_is_one_part_behind_the_other() {
-        for sizes in
-            [vec![], vec![0], vec![3], vec![0, 0], vec![2, 0, 1], vec![300_000, 1, 0, 70_000, 9]]
-        {
-            let mut next = 0..;
-            let parts: Vec<Vec<u32>> =
-                sizes.iter().map(|&size| next.by_ref().take(size).collect()).collect();
-            let expected: Vec<u32> = (0..sizes.iter().sum::<usize>() as u32).collect();
-            for threads in [1, 2, 3, 16] {
-                assert_eq!(joined(parts.clone(), threads), expected, "{sizes:?} {threads}");
+    fn parts_in_any_order_give_the_same() {
+        let texts: Vec<Vec<u32>> = (0..40).map(|text| (0..text * 7 % 11).collect()).collect();
+        let parts = [0..1, 1..9, 9..10, 10..10 + 17, 27..40];
+        let part = |range: &Range<usize>, mut room: Part| {
+            assert!(room.ids.is_empty() && room.ends.is_empty());
+            for text in &texts[range.clone()] {
+                room.ids.extend(text);
+                room.ends.push(room.ids.len());
             }
+            room
+        };
+        let mut order: Vec<usize> = (0..parts.len()).collect();
+        let mut random = crate::random::SplitMix64::new(3);
+        for _ in 0..200 {
+            order.sort_by_cached_key(|_| random.next());
+            let mut gathered = Gathered::new(texts.len(), 10);
+            let mut room = Part::default();
+            for range in order.iter().map(|&number| &parts[number]) {
+                room = gathered.put(range.start, part(range, room));
+            }
+            assert_eq!(gathered.ids, texts.concat());
+            let lengths = gathered.offsets.windows(2).map(|ends| (ends[1] - ends[0]) as usize);
+            assert!(lengths.eq(texts.iter().map(Vec::len)));
+            assert!(gathered.waiting.is_empty());
         }
     }
 }

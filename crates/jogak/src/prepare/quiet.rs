@@ -88,7 +88,7 @@ fn borders(scheme: &Scheme) -> Box<Untouched> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
+#[allow(clippy::unwrap_used, reason = "a test says so by failing")]
 mod tests {
     use super::*;
     use crate::normalize::{Buffers, Place, Rule, RuleSet};

@@ -7,8 +7,9 @@
 
 use std::arch::asm;
 use std::arch::x86_64::{
-    __m256i, _mm256_cmpeq_epi8, _mm256_min_epu8, _mm256_movemask_epi8, _mm256_or_si256,
-    _mm256_set1_epi8, _mm256_setr_epi64x, _mm256_sub_epi8,
+    __m256i, _mm256_castsi256_pd, _mm256_cmpeq_epi8, _mm256_cmpeq_epi64, _mm256_min_epu8,
+    _mm256_movemask_epi8, _mm256_movemask_pd, _mm256_or_si256, _mm256_set1_epi8,
+    _mm256_setr_epi64x, _mm256_sub_epi8,
 };
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -188,6 +189,15 @@ fn chinese(bytes: &[u8; BLOCK]) -> Chinese {
     }
 }
 
+#[inline]
+#[target_feature(enable = "avx2")]
+fn same(bytes: &[u8; BLOCK], low: u64, high: u64) -> u32 {
+    let Halves(numbers, _) = load(bytes);
+    let (low, high) = (low as i64, high as i64);
+    let same = _mm256_cmpeq_epi64(numbers, _mm256_setr_epi64x(low, low, high, high));
+    _mm256_movemask_pd(_mm256_castsi256_pd(same)) as u32
+}
+
 impl Look for Avx2 {
     #[inline(always)]
     fn ascii(bytes: &[u8; BLOCK]) -> Ascii {
@@ -211,5 +221,11 @@ impl Look for Avx2 {
     fn chinese(bytes: &[u8; BLOCK]) -> Chinese {
         // SAFETY: as above.
         unsafe { chinese(bytes) }
+    }
+
+    #[inline(always)]
+    fn same(bytes: &[u8; BLOCK], low: u64, high: u64) -> u32 {
+        // SAFETY: as above.
+        unsafe { same(bytes, low, high) }
     }
 }

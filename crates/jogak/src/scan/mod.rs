@@ -112,6 +112,9 @@ pub(crate) trait Look {
     fn apart(bytes: &[u8; BLOCK]) -> Apart;
     /// What tells Chinese characters.
     fn chinese(bytes: &[u8; BLOCK]) -> Chinese;
+    /// Which of the first four numbers are these: bits 0 and 1 for `low`, 2 and 3 for `high`. A number is eight
+    /// bytes, the lowest one first.
+    fn same(bytes: &[u8; BLOCK], low: u64, high: u64) -> u32;
 }
 
 /// Work that looks at many blocks. All of it is compiled for each way to look, so that the look is part
@@ -207,6 +210,36 @@ mod tests {
                     bytes[place] = byte;
                     compare(&bytes);
                 }
+            }
+        }
+    }
+
+    struct Same<'a>(&'a [u8; BLOCK], u64, u64, u32);
+
+    impl Task for Same<'_> {
+        fn run<L: Look>(self) {
+            let Self(bytes, low, high, expected) = self;
+            assert_eq!(L::same(bytes, low, high), expected, "{bytes:02X?} {low:X} {high:X}");
+        }
+    }
+
+    #[test]
+    fn numbers_that_are_the_same() {
+        let differ_in_one_bit = (0..64).map(|bit| (1 << 63 | 1) ^ 1u64 << bit);
+        for other in differ_in_one_bit.chain([0, u64::MAX]) {
+            for expected in 0..16 {
+                let (low, high) = (1 << 63 | 1, 7);
+                let number = |at: u32| match (expected >> at & 1, at) {
+                    (0, _) => other,
+                    (_, 0 | 1) => low,
+                    _ => high,
+                };
+                let mut bytes = [1; BLOCK];
+                for (at, place) in (0..4).zip(bytes.as_chunks_mut::<8>().0) {
+                    *place = number(at).to_le_bytes();
+                }
+                Same(&bytes, low, high, expected).run::<Plain>();
+                fastest(Same(&bytes, low, high, expected));
             }
         }
     }

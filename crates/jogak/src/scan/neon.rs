@@ -11,6 +11,7 @@ use std::arch::aarch64::{
     vorrq_u8, vpaddq_u8, vreinterpretq_u64_u8, vsubq_u8,
 };
 
+use super::plain::Plain;
 use super::{Apart, Ascii, BLOCK, Chinese, High, Look, Task};
 
 /// Does the work; it never comes back.
@@ -162,5 +163,11 @@ impl Look for Neon {
     fn chinese(bytes: &[u8; BLOCK]) -> Chinese {
         // SAFETY: as above.
         unsafe { chinese(bytes) }
+    }
+
+    #[inline(always)]
+    fn same(bytes: &[u8; BLOCK], low: u64, high: u64) -> u32 {
+        // Two numbers to a vector: no quicker than ordinary registers.
+        Plain::same(bytes, low, high)
     }
 }

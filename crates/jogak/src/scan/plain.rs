@@ -131,4 +131,11 @@ impl Look for Plain {
         });
         masks
     }
+
+    #[inline(always)]
+    fn same(bytes: &[u8; BLOCK], low: u64, high: u64) -> u32 {
+        let (numbers, _) = bytes.as_chunks::<8>();
+        let bit = |at: usize, number| u32::from(u64::from_le_bytes(numbers[at]) == number) << at;
+        bit(0, low) | bit(1, low) | bit(2, high) | bit(3, high)
+    }
 }

@@ -16,10 +16,10 @@ class Forms:
 
     if TYPE_CHECKING:
 
-        def Encode(self, input: Any, *args: Any, **kwargs: Any) -> Any: ...  # noqa: D102
-        def NBestEncode(self, input: Any, *args: Any, **kwargs: Any) -> Any: ...  # noqa: D102
-        def ParallelEncode(self, input: Any, *args: Any, **kwargs: Any) -> Any: ...  # noqa: D102
-        def Decode(self, input: Any, *args: Any, **kwargs: Any) -> Any: ...  # noqa: D102
+        def Encode(self, input: Any, *args: Any, **kwargs: Any) -> Any: ...  # noqa: D102  # for the checker
+        def NBestEncode(self, input: Any, *args: Any, **kwargs: Any) -> Any: ...  # noqa: D102  # for the checker
+        def ParallelEncode(self, input: Any, *args: Any, **kwargs: Any) -> Any: ...  # noqa: D102  # for the checker
+        def Decode(self, input: Any, *args: Any, **kwargs: Any) -> Any: ...  # noqa: D102  # for the checker
 
     def EncodeAsPieces(self, input: Any, **kwargs: Any) -> Any:
         """`Encode` to pieces."""

@@ -89,7 +89,7 @@ class NBestSentencePieceText:
     SerializeAsString = SerializeToString
 
 
-class _Row(tuple):  # type: ignore[type-arg]
+class _Row(tuple):  # type: ignore[type-arg]  # a bare tuple, as there
     """A row whose slices are lists, as those of a message are."""
 
     __slots__ = ()

@@ -146,7 +146,7 @@ def _of_name(name: Any) -> NormalizerFields:
     if name == "identity":
         return NormalizerFields(name)
     try:
-        rules = RuleSet(name)  # type: ignore[arg-type]
+        rules = RuleSet(name)  # type: ignore[arg-type]  # an unknown name raises
     except ConfigError as error:
         raise RuntimeError(f"NOT_FOUND: {error}") from error
     return NormalizerFields(name, compile_rules(rules).data)

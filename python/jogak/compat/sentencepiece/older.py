@@ -19,10 +19,10 @@ class Older:
 
     if TYPE_CHECKING:
 
-        def Encode(self, input: Any, *args: Any, **kwargs: Any) -> Any: ...  # noqa: D102
-        def NBestEncode(self, input: Any, *args: Any, **kwargs: Any) -> Any: ...  # noqa: D102
-        def Decode(self, input: Any, *args: Any, **kwargs: Any) -> Any: ...  # noqa: D102
-        def Load(self, model_file: Any = None, model_proto: Any = None) -> bool: ...  # noqa: D102
+        def Encode(self, input: Any, *args: Any, **kwargs: Any) -> Any: ...  # noqa: D102  # for the checker
+        def NBestEncode(self, input: Any, *args: Any, **kwargs: Any) -> Any: ...  # noqa: D102  # for the checker
+        def Decode(self, input: Any, *args: Any, **kwargs: Any) -> Any: ...  # noqa: D102  # for the checker
+        def Load(self, model_file: Any = None, model_proto: Any = None) -> bool: ...  # noqa: D102  # for the checker
         def _cut(self) -> Cutter: ...
 
     #: What `SetEncodeExtraOptions` and `SetDecodeExtraOptions` asked for.
@@ -31,7 +31,7 @@ class Older:
 
     def Init(self, *args: Any, **kwargs: Any) -> None:
         """Make it anew."""
-        self.__init__(*args, **kwargs)  # type: ignore[misc]
+        self.__init__(*args, **kwargs)  # type: ignore[misc]  # as there
 
     def EncodeAsSerializedProto(self, input: Any, **kwargs: Any) -> Any:
         """`Encode` to the bytes of messages."""

@@ -122,7 +122,7 @@ class SentencePieceProcessor(Forms, Pieces, Older):
     @classmethod
     def from_proto(cls, model_proto: Any, **kwargs: Any) -> SentencePieceProcessor:
         """A processor of the bytes of a ``.model`` file; ``kwargs`` as for the class."""
-        load = lambda made: made.LoadFromSerializedProto(model_proto)  # noqa: E731
+        load = lambda made: made.LoadFromSerializedProto(model_proto)  # noqa: E731  # shorter than a def
         return cls._made("from_proto", kwargs, load)
 
     @classmethod

@@ -385,7 +385,7 @@ def _checked(table: Mapping[Any, int], kind: type) -> dict[Any, int]:
 
 
 def _id(value: object) -> int:
-    id_ = index(value)  # type: ignore[arg-type]
+    id_ = index(value)  # type: ignore[arg-type]  # no number raises
     if not 0 <= id_ < _TWO_TO_32:
         raise OverflowError("out of range integral type conversion attempted")
     return id_

@@ -34,7 +34,7 @@ def read_truncation(node: Node | None) -> Truncation | None:
     max_length = node.field("max_length").integer(0, _MOST)
     stride = node.field("stride").integer(0, _MOST)
     with node.blamed():
-        return Truncation(max_length, stride, side, _STRATEGIES[strategy.text()])  # type: ignore[arg-type]
+        return Truncation(max_length, stride, side, _STRATEGIES[strategy.text()])  # type: ignore[arg-type]  # checked above
 
 
 def write_truncation(truncation: Truncation | None) -> dict[str, Any] | None:
