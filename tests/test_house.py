@@ -95,6 +95,7 @@ RUST_ARROWS: dict[str, set[str]] = {
     "error": set(),
     "observe": set(),
     "random": set(),
+    "beside": set(),
     "vocab": {"error"},
     "symbols": {"error", "vocab"},
     # Metaspace is a pre-tokenizer that also rewrites; and expressions have one engine.
@@ -107,7 +108,7 @@ RUST_ARROWS: dict[str, set[str]] = {
     # `count` says what it wants of a front half (the trait `Words`), and `prepare` is one.
     "prepare": {"count", "error", "normalize", "pretokenize"},
     # Glossaries are expressions, and these have one engine.
-    "model": {"error", "observe", "pretokenize", "random", "symbols", "vocab"},
+    "model": {"beside", "error", "observe", "pretokenize", "random", "symbols", "vocab"},
     "cache": {"error", "scan"},
     "decode": {"error", "normalize", "pretokenize", "symbols", "vocab"},
     "pipeline": {

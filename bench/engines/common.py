@@ -11,6 +11,7 @@ import base64
 import hashlib
 import io
 import json
+import os
 import resource
 import statistics
 import sys
@@ -48,11 +49,13 @@ def peak_mib() -> float:
 class Stopwatch:
     """Times its block in wall seconds and takes the peak memory before and after it.
 
-    `busy` is the processor time of all threads, in seconds.
+    `busy` is the processor time of all threads, in seconds; `since_start` are the wall seconds from the
+    start of the process to the end of the block, if `bench/run.py` has started it.
     """
 
     seconds: float = 0.0
     busy: float = 0.0
+    since_start: float = 0.0
 
     def __enter__(self) -> Stopwatch:
         self.idle_mib = self.peak_mib = peak_mib()
@@ -61,7 +64,10 @@ class Stopwatch:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.seconds = time.perf_counter() - self._start
+        end = time.perf_counter()
+        self.seconds = end - self._start
+        # One clock for all processes of a machine.
+        self.since_start = end - float(os.environ.get("BENCH_STARTED", end))
         self.busy = time.process_time() - self._busy
         self.peak_mib = peak_mib()
 
@@ -174,7 +180,7 @@ def run_texts(
         report_texts(watches, answer_of(rows(ids)))
     elif task == "load":
         ids = encode(tokenizer, texts)
-        report_texts([opening], answer_of(rows(ids)))
+        report_texts([opening], answer_of(rows(ids)), since_start=opening.since_start)
     elif decode is not None:
         lists = [list(map(int, row)) for row in one_by_one(rows, encode, tokenizer, texts)]
         watches, made = repeated(int(passes), lambda: decode(tokenizer, lists))
@@ -212,7 +218,7 @@ def answer_of(rows: Iterable[Any]) -> tuple[int, str]:
     return count, digest.hexdigest()
 
 
-def report_texts(watches: list[Stopwatch], answer: tuple[int, str]) -> None:
+def report_texts(watches: list[Stopwatch], answer: tuple[int, str], **more: float) -> None:
     """Prints the result line: the first pass, and the median of those after it."""
     seconds = [watch.seconds for watch in watches]
     facts = {
@@ -222,4 +228,4 @@ def report_texts(watches: list[Stopwatch], answer: tuple[int, str]) -> None:
         "idle_mib": watches[0].idle_mib,
         "peak_mib": watches[-1].peak_mib,
     }
-    print(json.dumps({**facts, "tokens": answer[0], "digest": answer[1]}))
+    print(json.dumps({**facts, **more, "tokens": answer[0], "digest": answer[1]}))

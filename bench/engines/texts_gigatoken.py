@@ -1,9 +1,9 @@
 """gigatoken: cl100k's rank file, or a SentencePiece model. It decodes only text by text."""
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import gigatoken
-import numpy as np
 
 from common import run_texts
 
@@ -14,8 +14,11 @@ def load(path: str) -> Any:
     return gigatoken.Tokenizer.from_sentencepiece(path)
 
 
-run_texts(
-    load,
-    lambda tokenizer, texts: tokenizer.encode_batch(texts, parallel=False),
-    lambda ids: (np.ascontiguousarray(row, dtype=np.uint32) for row in ids),
-)
+def rows(ids: Iterable[Any]) -> Iterator[Any]:
+    import numpy as np  # loading does not need it
+
+    for row in ids:
+        yield np.ascontiguousarray(row, dtype=np.uint32)
+
+
+run_texts(load, lambda tokenizer, texts: tokenizer.encode_batch(texts, parallel=False), rows)

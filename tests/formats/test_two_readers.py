@@ -126,6 +126,19 @@ ODD: dict[str, Callable[[dict[str, Any]], object]] = {
     "id far away": lambda file: file["model"]["vocab"].update(x=2_000_000),
     "id twice": lambda file: file["model"]["vocab"].update(x=1),
     "empty text": lambda file: file["model"]["vocab"].update({"": 400}),
+    "empty text with the id of another": lambda file: file["model"]["vocab"].update({"": 1}),
+    "empty text of no id": lambda file: file["model"]["vocab"].update({"": -1}),
+    "empty text in the way of an added one": lambda file: file["model"]["vocab"].update(
+        {"": len(file["model"]["vocab"]) + 1}
+    ),
+    "merge of the empty text": lambda file: (
+        file["model"]["vocab"].update({"": 400}),
+        file["model"].update(merges=[["", "lo"]]),
+    ),
+    "empty text is unknown": lambda file: (
+        file["model"]["vocab"].update({"": 400}),
+        file["model"].update(unk_token=""),
+    ),
     "lone surrogate": lambda file: file["model"]["vocab"].update({"\ud800": 400}),
     "merges gone": lambda file: file["model"].pop("merges", None),
     "merges are null": lambda file: file["model"].update(merges=None),
@@ -335,6 +348,23 @@ def test_nobody_can_tell_what_a_model_holds() -> None:
     assert type(merges.merges) is tuple
 
 
+def test_the_empty_text_may_be_a_piece(monkeypatch: pytest.MonkeyPatch) -> None:
+    file = bpe()
+    file["model"]["vocab"][""] = 260
+    file["added_tokens"][1]["id"] = 261
+    assert held(file)
+    fast, slow = both(json.dumps(file).encode(), monkeypatch)
+    assert fast == slow
+    assert (fast.model.pieces[260], fast.model.find(""), len(fast.model.table)) == ("", 260, 262)
+    assert fast.special_tokens == {"<unk>": 0, "<s>": 261}
+    text = "low é밥<s> lo"
+    assert jogak.Tokenizer(fast).encode(text) == jogak.Tokenizer(slow).encode(text)
+    ids = [id_ for id_ in range(262) if id_ != 260]
+    assert jogak.Tokenizer(fast).decode(ids) == jogak.Tokenizer(slow).decode(ids)
+    twin = pickle.loads(pickle.dumps(fast))
+    assert twin == slow
+
+
 def test_nobody_can_tell_what_a_spec_holds() -> None:
     file = bpe()
     file["added_tokens"] += [token(9, "two words"), token(9, "lo", lstrip=True, special=True)]
@@ -391,6 +421,7 @@ def test_specs_are_checked_with_tables_too() -> None:
         *("gpt2/tokenizer.json", "gpt-neox/tokenizer.json", "mistral-v1/tokenizer.json"),
         *("t5-small/tokenizer.json", "bert-base-cased/tokenizer.json"),
         *("cl100k_base/cl100k_base.tiktoken", "xlnet-base-cased/tokenizer.json"),
+        "whisper/whisper-large-v3.tokenizer.json",  # one of its pieces is the empty text
     ],
 )
 def test_real_files_are_read_by_the_core(

@@ -70,14 +70,14 @@ fn object(
     }
 }
 
-/// An object of texts and ids. None also for a text that stands twice or is empty, an id that does, and
-/// ids far apart.
+/// An object of texts and ids, and the id of the empty text, which is a hole in the vocabulary. None also for a text
+/// or an id that stands twice, and ids far apart.
 ///
 /// ```
-/// let vocab = jogak_formats::json::ids(r#"{"b": 2, "a": 0}"#).unwrap();
-/// assert_eq!((vocab.len(), vocab.id(b"b")), (3, Some(2)));
+/// let (vocab, empty) = jogak_formats::json::ids(r#"{"b": 2, "a": 0, "": 1}"#).unwrap();
+/// assert_eq!((vocab.len(), vocab.id(b"b"), empty), (3, Some(2), Some(1)));
 /// ```
-pub fn ids(text: &str) -> Option<Vocab> {
+pub fn ids(text: &str) -> Option<(Vocab, Option<u32>)> {
     let mut cursor = Cursor::new(text);
     let mut bytes = Vec::with_capacity(text.len());
     let mut texts = Vec::with_capacity(text.len() / 16);
@@ -150,7 +150,7 @@ pub struct Merges {
 /// None also for a part or a product that is no piece, and a pair that stands twice.
 ///
 /// ```
-/// let vocab = jogak_formats::json::ids(r#"{"a": 0, "b": 1, "ab": 2}"#).unwrap();
+/// let (vocab, _) = jogak_formats::json::ids(r#"{"a": 0, "b": 1, "ab": 2}"#).unwrap();
 /// let merges = jogak_formats::json::merges(r#"["a b"]"#, &vocab, 0).unwrap();
 /// assert_eq!((merges.pairs[0], merges.products[0]), ((0, 1), 2));
 /// ```
@@ -318,7 +318,9 @@ mod tests {
             r#"{"a": 0, "b": 0}"#,
             r#"{"a": -1}"#,
             r#"{"a": 1.0}"#,
-            r#"{"": 0}"#,
+            r#"{"": 0, "": 1}"#,
+            r#"{"": 0, "a": 0}"#,
+            r#"{"a": 0, "": 0}"#,
             r#"{"a": 0,}"#,
             r#"{"a": 0} x"#,
             r#"{"\ud800": 0}"#,
@@ -332,7 +334,9 @@ mod tests {
         {
             assert!(scored(wrong).is_none(), "{wrong}");
         }
-        let vocab = ids(r#"{"a": 0, "b": 1, "ab": 2, "aba": 3}"#).unwrap();
+        let (empty, id) = ids(r#"{"": 0}"#).unwrap();
+        assert_eq!((empty.len(), empty.piece(0), id), (1, None, Some(0)));
+        let (vocab, _) = ids(r#"{"a": 0, "b": 1, "ab": 2, "aba": 3, "": 4}"#).unwrap();
         let pairs = |text: &str| merges(text, &vocab, 0).map(|merges| merges.pairs);
         assert_eq!(pairs(r##"["#version: 0.2", "a b", "ab a"]"##), Some(vec![(0, 1), (2, 0)]));
         assert_eq!(pairs(r#"[ [ "a" , "b" ] ]"#), Some(vec![(0, 1)]));
@@ -341,6 +345,7 @@ mod tests {
             r#"["a b", ["ab", "a"]]"#,
             r#"[["a", "b"], "ab a"]"#,
             r#"["a b", "a b"]"#,
+            r#"[" a"]"#,
             r#"["b a"]"#,
             r#"["a  b"]"#,
             r#"["ab"]"#,

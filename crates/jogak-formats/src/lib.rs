@@ -15,23 +15,33 @@ use jogak::vocab::Vocab;
 /// So many ids may stand for nothing; a file with more is taken for broken rather than given memory.
 const MOST_HOLES: usize = 1_000_000;
 
-/// Texts and their ids as a vocabulary; None if two have one id, one has two, or too many ids are free.
-/// `texts` are one behind the other in `bytes`, each with its id and where it ends.
-fn by_id(bytes: &[u8], texts: &[(u32, usize)]) -> Option<Vocab> {
+/// Texts and their ids as a vocabulary, and the id of the empty text, which is a hole there; None if two have one
+/// id, one has two, or too many ids are free. `texts` are one behind the other in `bytes`, each with its id and
+/// where it ends.
+fn by_id(bytes: &[u8], texts: &[(u32, usize)]) -> Option<(Vocab, Option<u32>)> {
     let size = texts.iter().map(|&(id, _)| id as usize + 1).max().unwrap_or(0);
     if size > texts.len() + MOST_HOLES {
         return None;
     }
     let mut places = vec![(0, 0); size];
-    let mut start = 0;
+    let (mut start, mut empty) = (0, None);
     for &(id, end) in texts {
+        if start == end {
+            if empty.replace(id).is_some() {
+                return None;
+            }
+            continue;
+        }
         let place = &mut places[id as usize];
-        if start == end || place.1 > 0 {
+        if place.1 > 0 {
             return None;
         }
         (*place, start) = ((start, end), end);
     }
+    if empty.is_some_and(|id| places[id as usize].1 > 0) {
+        return None;
+    }
     let mut vocab = Vocab::with_capacity(size, bytes.len());
     places.into_iter().for_each(|(start, end)| vocab.push(&bytes[start..end]));
-    (vocab.distinct() == texts.len()).then_some(vocab)
+    (vocab.distinct() + usize::from(empty.is_some()) == texts.len()).then_some((vocab, empty))
 }

@@ -6,7 +6,7 @@ use jogak::vocab::Vocab;
 /// The pieces of a rank file, drawn in GPT-2's printable characters; the id is the rank.
 ///
 /// None for a line that is anything else, a piece or a rank that stands twice, ranks far apart, or one of
-/// the 256 bytes that is no piece.
+/// the 256 bytes that is no piece. (An empty piece is written in a way that base64 has not, and left to others.)
 ///
 /// ```
 /// assert!(jogak_formats::ranks::read(b"IQ== 0\n").is_none()); // not all bytes
@@ -33,7 +33,7 @@ pub fn read(data: &[u8]) -> Option<Vocab> {
         texts.push((rank, drawn.len()));
     }
     // All pieces are different, so these are all bytes.
-    (bytes == 256).then(|| crate::by_id(drawn.as_bytes(), &texts))?
+    (bytes == 256).then(|| crate::by_id(drawn.as_bytes(), &texts))?.map(|(vocab, _)| vocab)
 }
 
 /// Stands where a character is none of base64's.

@@ -20,18 +20,9 @@ pub(crate) struct Compiled {
     pub(crate) texts: Arc<Texts>,
 }
 
-/// Compiles what a model's `to_core()` says. `specials` are the ids of special tokens, `outside` those of
-/// all pieces that the model does not know. `native` makes the way back that the markers tell, of what
-/// ids are written as and the pieces of byte fallback; it is left out where there is another one.
-pub(crate) fn compile(
-    options: &Options<'_, '_>,
-    specials: &[u32],
-    outside: &[u32],
-    native: impl FnOnce(Vocab, Option<&[u32; 256]>, Marker),
-) -> PyResult<Compiled> {
+/// Compiles what a model's `to_core()` says, whose pieces these are.
+pub(crate) fn compile(options: &Options<'_, '_>, pieces: Pieces) -> PyResult<Compiled> {
     let kind: String = options.get("type")?;
-    let mut pieces = Pieces::new(options, specials, outside)?;
-    native(std::mem::take(&mut pieces.written), pieces.byte_fallback.as_deref(), marker(options)?);
     match kind.as_str() {
         "bpe" | "scored-bpe" | "codes" => bpe(options, pieces),
         "unigram" => unigram(options, pieces),
@@ -42,20 +33,48 @@ pub(crate) fn compile(
 }
 
 /// The vocabulary of a model, as all families have it.
-struct Pieces {
-    texts: Arc<Texts>,
+pub(crate) struct Pieces {
+    pub(crate) texts: Arc<Texts>,
     /// The bytes that text is made of; holes where it is not.
     found: Vocab,
     unknown: Option<u32>,
-    byte_fallback: Option<Box<[u32; 256]>>,
-    /// What ids are written as, those of special tokens too.
-    written: Vocab,
+    pub(crate) byte_fallback: Option<Box<[u32; 256]>>,
     /// Pieces are drawn, and so are the words that the model is to see.
     drawn: bool,
 }
 
+/// What ids are written as, those of special tokens too.
+pub(crate) struct Written {
+    texts: Arc<Texts>,
+    /// Texts are drawn.
+    drawn: bool,
+    is_special: Vec<bool>,
+}
+
+impl Written {
+    /// The bytes of every id.
+    pub(crate) fn vocab(&self) -> Vocab {
+        let undraw = Undraw::default();
+        let mut vocab = Vocab::with_capacity(self.texts.len(), self.texts.total());
+        let mut undrawn = Vec::new();
+        for (id, is_special) in (0..).zip(&self.is_special) {
+            let plain = self.texts.bytes(id);
+            undrawn.clear();
+            let is_drawn = self.drawn && !is_special && undraw.plain_into(plain, &mut undrawn);
+            vocab.push(if is_drawn { &undrawn } else { plain });
+        }
+        vocab
+    }
+}
+
 impl Pieces {
-    fn new(options: &Options<'_, '_>, specials: &[u32], outside: &[u32]) -> PyResult<Self> {
+    /// What `options` say of them, and what is written. `specials` are the ids of special tokens, `outside` those of all pieces that
+    /// the model does not know.
+    pub(crate) fn new(
+        options: &Options<'_, '_>,
+        specials: &[u32],
+        outside: &[u32],
+    ) -> PyResult<(Self, Written)> {
         let texts = Texts::of(&options.get::<Bound<'_, PyAny>>("pieces")?)?;
         let hf_rules: bool = options.get_or("hf_rules", false)?;
         let drawn: bool = options.get_or("drawn", false)?;
@@ -81,40 +100,35 @@ impl Pieces {
         }
         specials.iter().chain(outside).for_each(|&id| set(&mut is_special, id, true));
         let undraw = Undraw::default();
-        let mut written = Vocab::with_capacity(texts.len(), texts.total());
         let mut found = Vocab::with_capacity(texts.len(), texts.total());
         let mut undrawn = Vec::new();
-        for (id, (&is_found, &is_special)) in (0..).zip(is_found.iter().zip(&is_special)) {
-            let text = texts.get(id).unwrap_or_default();
-            let plain = text.as_bytes();
-            let found_as = |bytes| if is_found { bytes } else { &[][..] };
-            if !bytes && !drawn {
-                found.push(found_as(plain));
-                written.push(plain);
+        for (id, &is_found) in (0..).zip(&is_found) {
+            let plain = texts.bytes(id);
+            if !is_found {
+                found.push(b"");
                 continue;
             }
             // Special tokens are written as they are, but may be pieces of the model as well.
             undrawn.clear();
-            let result = if is_found || !is_special {
-                undraw.bytes_into(text, &mut undrawn)
-            } else {
-                Err(' ')
-            };
-            match result {
-                Ok(()) => found.push(found_as(if drawn { plain } else { &undrawn })),
-                Err(character) if is_found && !hf_rules && !drawn => {
-                    let message = format!(
-                        "piece {id} is {text:?}, where {character:?} stands for no byte; expected \
-                         GPT-2's printable characters"
-                    );
-                    return Err(raise("ConfigError", message, &[]));
-                }
-                // No text becomes it.
-                Err(_) => found.push(b""),
+            if (!bytes && !drawn) || undraw.plain_into(plain, &mut undrawn) {
+                found.push(if drawn || !bytes { plain } else { &undrawn });
+                continue;
             }
-            written.push(if result.is_ok() && !is_special { &undrawn } else { plain });
+            if !hf_rules && !drawn {
+                let text = texts.get(id).unwrap_or_default();
+                let character = text.chars().find(|&one| undraw.byte(one).is_none());
+                let character = character.unwrap_or_default();
+                let message = format!(
+                    "piece {id} is {text:?}, where {character:?} stands for no byte; expected GPT-2's \
+                     printable characters"
+                );
+                return Err(raise("ConfigError", message, &[]));
+            }
+            // No text becomes it.
+            found.push(b"");
         }
-        Ok(Self { texts, found, unknown, byte_fallback, written, drawn })
+        let written = Written { texts: Arc::clone(&texts), drawn: bytes || drawn, is_special };
+        Ok((Self { texts, found, unknown, byte_fallback, drawn }, written))
     }
 
     fn compiled(self, model: Model) -> Compiled {
@@ -126,9 +140,11 @@ impl Pieces {
 fn bpe(options: &Options<'_, '_>, mut pieces: Pieces) -> PyResult<Compiled> {
     let kind: String = options.get("type")?;
     let scored = kind == "scored-bpe";
+    let (merges, products) = merges_of(&options.get::<Bound<'_, PyAny>>("merges")?)?;
     let bpe = Bpe::new(BpeParts {
         pieces: std::mem::take(&mut pieces.found),
-        merges: merges_of(&options.get::<Bound<'_, PyAny>>("merges")?)?,
+        merges,
+        products,
         scores: if scored { Some(options.get("scores")?) } else { None },
         user_defined: if scored { options.get("user_defined")? } else { Vec::new() },
         unused: if scored { options.get("unused")? } else { Vec::new() },

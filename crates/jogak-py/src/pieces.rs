@@ -57,6 +57,11 @@ impl Texts {
         }
     }
 
+    /// The bytes of the text of an id; nothing where it has none.
+    pub(crate) fn bytes(&self, id: u32) -> &[u8] {
+        self.vocab.piece(id).unwrap_or_default()
+    }
+
     /// The id of a text.
     pub(crate) fn id(&self, text: &str) -> Option<u32> {
         if text.is_empty() { self.empty } else { self.vocab.id(text.as_bytes()) }
@@ -64,7 +69,7 @@ impl Texts {
 
     /// How many texts there are.
     fn count(&self) -> usize {
-        self.vocab.distinct()
+        self.vocab.distinct() + usize::from(self.empty.is_some())
     }
 
     /// The id of a text of Python; none for what is no text.
@@ -77,7 +82,7 @@ impl Texts {
     }
 }
 
-/// Texts and their ids, as a mapping; every text and every id stands once, and no text is empty.
+/// Texts and their ids, as a mapping; every text and every id stands once.
 #[pyclass(frozen, mapping, name = "Ids", module = "jogak._core")]
 pub(crate) struct PyIds {
     texts: Arc<Texts>,
@@ -85,8 +90,8 @@ pub(crate) struct PyIds {
 }
 
 impl PyIds {
-    fn new(vocab: Vocab, scores: Option<Vec<f64>>) -> Self {
-        Self { texts: Arc::new(Texts { vocab, empty: None }), scores }
+    fn new(vocab: Vocab, empty: Option<u32>, scores: Option<Vec<f64>>) -> Self {
+        Self { texts: Arc::new(Texts { vocab, empty }), scores }
     }
 }
 
@@ -165,13 +170,22 @@ impl PyIds {
             return None;
         }
         let bytes = self.texts.total() + new.iter().map(|(_, text)| text.len()).sum::<usize>();
+        if new[0].0 as usize >= self.texts.len() {
+            // All of them stand behind the others: those are taken as they are.
+            let mut texts = Texts { vocab: self.texts.vocab.clone(), empty: self.texts.empty };
+            for (id, text) in new {
+                (texts.len()..id as usize).for_each(|_| texts.vocab.push(b""));
+                texts.vocab.push(text.as_bytes());
+            }
+            return (texts.count() == count).then(|| PyPieces(Arc::new(texts)));
+        }
         let mut vocab = Vocab::with_capacity(size, bytes);
         let mut new = new.into_iter().peekable();
         for id in 0..size as u32 {
             let added = new.next_if(|&(other, _)| other == id).map(|(_, text)| text.as_bytes());
             vocab.push(added.or(self.texts.vocab.piece(id)).unwrap_or_default());
         }
-        let texts = Texts { vocab, empty: None };
+        let texts = Texts { vocab, empty: self.texts.empty };
         (texts.count() == count).then(|| PyPieces(Arc::new(texts)))
     }
 
@@ -414,12 +428,16 @@ impl PyMerges {
     }
 }
 
-/// The merges of a model: pairs of ids, [`PyMerges`], or None.
-pub(crate) fn merges_of(merges: &Bound<'_, PyAny>) -> PyResult<Option<Vec<(u32, u32)>>> {
+/// Pairs of ids, and what each of them makes.
+type MergesOf = (Option<Vec<(u32, u32)>>, Vec<u32>);
+
+/// The merges of a model: pairs of ids, [`PyMerges`], or None. And what they make, where that is known.
+pub(crate) fn merges_of(merges: &Bound<'_, PyAny>) -> PyResult<MergesOf> {
     if let Ok(merges) = merges.cast::<PyMerges>() {
-        return Ok(Some(merges.get().merges.pairs.clone()));
+        let json::Merges { pairs, products } = &*merges.get().merges;
+        return Ok((Some(pairs.clone()), products.clone()));
     }
-    merges.extract()
+    Ok((merges.extract()?, Vec::new()))
 }
 
 /// The pieces of a rank file, drawn in GPT-2's printable characters; None for a file that is left to
@@ -427,7 +445,7 @@ pub(crate) fn merges_of(merges: &Bound<'_, PyAny>) -> PyResult<Option<Vec<(u32, 
 #[pyfunction]
 pub(crate) fn read_ranks(py: Python<'_>, data: &Bound<'_, PyBytes>) -> Option<PyIds> {
     let data = data.as_bytes();
-    py.detach(|| ranks::read(data)).map(|vocab| PyIds::new(vocab, None))
+    py.detach(|| ranks::read(data)).map(|vocab| PyIds::new(vocab, None, None))
 }
 
 /// A section of a file.
@@ -454,10 +472,13 @@ pub(crate) fn read_sections<'py>(
         let [vocab, merges, added] = <[_; 3]>::try_from(json::fields(text, &wanted)?).ok()?;
         let vocab = vocab?;
         let ids = match data[vocab.start] {
-            b'{' => PyIds::new(json::ids(&text[vocab.clone()])?, None),
+            b'{' => {
+                let (vocab, empty) = json::ids(&text[vocab.clone()])?;
+                PyIds::new(vocab, empty, None)
+            }
             _ => {
                 let (vocab, scores) = json::scored(&text[vocab.clone()])?;
-                PyIds::new(vocab, Some(scores))
+                PyIds::new(vocab, None, Some(scores))
             }
         };
         let lists = [merges, added].map(|found| found.filter(|found| data[found.start] == b'['));

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use jogak::added::{Added, Input, decoded};
+use jogak::beside::{WORTH, both};
 use jogak::decode::{Decoder, Stream};
 use jogak::model::Bpe;
 use jogak::pipeline::{CACHE_LIMIT, Request, Tokenizer};
@@ -17,7 +18,7 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
 use crate::decoders::{PyStream, batch_of, ids_of, parse_rules};
 use crate::errors::to_py;
-use crate::models::{Compiled, Options, compile, strategy};
+use crate::models::{Compiled, Options, Pieces, compile, marker, strategy};
 use crate::normalizers::parse_normalizer;
 use crate::pieces::{Texts, tokens_of};
 use crate::schemes::parse_pretokenizer;
@@ -54,32 +55,33 @@ impl PyTokenizer {
         let prepare =
             Prepare::new(&parse_normalizer(normalizer)?, &parse_pretokenizer(pretokenizer)?)
                 .map_err(to_py)?;
-        let mut native = None;
-        let has_chain = decoder.is_some();
-        let Compiled { model, texts } =
-            compile(&Options(model), &special, &outside, |written, byte_fallback, marker| {
-                if !has_chain {
-                    let spaces = prepare.metaspace();
-                    let way = Decoder::new(written, &special, byte_fallback, marker, spaces);
-                    native = Some(way.behind(prepare.normalizer().clone()));
-                }
-            })?;
-        let decoder = match (native, decoder) {
-            (Some(native), _) => native,
-            (None, stages) => {
-                let text_of = |id: u32| texts.get(id).unwrap_or_default();
-                let (changed, skipped) =
-                    decoded(&added_tokens, prepare.normalizer(), texts.len(), text_of)
-                        .map_err(to_py)?;
-                let mut written = Vocab::with_capacity(texts.len(), texts.total());
-                for id in 0..texts.len() as u32 {
-                    let text = changed.get(&id).map_or_else(|| text_of(id), String::as_str);
-                    written.push(text.as_bytes());
-                }
-                let rules = parse_rules(&stages.unwrap_or_default())?;
-                Decoder::chain(written, &skipped, &rules).map_err(to_py)?
+        let options = Options(model);
+        let (pieces, written) = Pieces::new(&options, &special, &outside)?;
+        let (bytes, marker) = (pieces.byte_fallback.clone(), marker(&options)?);
+        let rules = decoder.map(|stages| parse_rules(&stages)).transpose()?;
+        let texts = Arc::clone(&pieces.texts);
+        // Made while the model is; what is wrong with the model is told first.
+        let way_back = || {
+            let Some(rules) = &rules else {
+                let spaces = prepare.metaspace();
+                let way = Decoder::new(written.vocab(), &special, bytes.as_deref(), marker, spaces);
+                return Ok(way.behind(prepare.normalizer().clone()));
+            };
+            let text_of = |id: u32| texts.get(id).unwrap_or_default();
+            let (changed, skipped) =
+                decoded(&added_tokens, prepare.normalizer(), texts.len(), text_of)?;
+            let mut written = Vocab::with_capacity(texts.len(), texts.total());
+            for id in 0..texts.len() as u32 {
+                let bytes =
+                    changed.get(&id).map_or_else(|| texts.bytes(id), |text| text.as_bytes());
+                written.push(bytes);
             }
+            Decoder::chain(written, &skipped, rules)
         };
+        let at_once = texts.len() >= WORTH;
+        let (compiled, decoder) = both(at_once, || compile(&options, pieces), way_back);
+        let Compiled { model, texts } = compiled?;
+        let decoder = decoder.map_err(to_py)?;
         let added = Added::new(added_tokens, prepare.normalizer()).map_err(to_py)?;
         let core = Tokenizer::new(prepare, added, model, decoder, CACHE_LIMIT);
         Ok(Self { core, texts, special: special.into_iter().collect() })

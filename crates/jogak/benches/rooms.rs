@@ -109,6 +109,7 @@ fn tokenizer(text: &str, cache_limit: usize) -> Tokenizer {
     let model = Bpe::new(BpeParts {
         pieces: Vocab::new(&found.pieces),
         merges: Some(found.merges.iter().map(|merge| (merge.left, merge.right)).collect()),
+        products: Vec::new(),
         scores: None,
         user_defined: Vec::new(),
         unused: Vec::new(),

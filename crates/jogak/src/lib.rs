@@ -23,6 +23,7 @@
 //! | count | unsigned 64-bit; sums are checked and never wrap |
 
 pub mod added;
+pub mod beside;
 pub mod cache;
 pub mod count;
 pub mod decode;

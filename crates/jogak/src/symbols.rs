@@ -383,6 +383,31 @@ impl Undraw {
         Ok(bytes)
     }
 
+    /// The bytes of a drawn text, behind what `bytes` has; false if a character stands for none, and then that is
+    /// what it has. `text` is UTF-8.
+    pub fn plain_into(&self, text: &[u8], bytes: &mut Vec<u8>) -> bool {
+        let before = bytes.len();
+        let mut text = text.iter();
+        while let Some(&first) = text.next() {
+            let character = match (first, text.as_slice()) {
+                (..0x80, _) => usize::from(first),
+                (0xC2..0xC6, [second, ..]) => {
+                    text.next();
+                    usize::from(first & 0x1F) << 6 | usize::from(second & 0x3F)
+                }
+                _ => DRAWN,
+            };
+            match self.0.get(character).map(|&byte| u8::try_from(byte)) {
+                Some(Ok(byte)) => bytes.push(byte),
+                _ => {
+                    bytes.truncate(before);
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
     /// The same, behind what `bytes` has; that is what it has if there is such a character.
     pub fn bytes_into(&self, text: &str, bytes: &mut Vec<u8>) -> Result<(), char> {
         let before = bytes.len();
@@ -426,5 +451,20 @@ mod tests {
         assert_eq!(cut(Marker::Prefix { text: text("▁") }, "low"), ["▁", "l", "o", "w"]);
         let continuation = Marker::Continuation { text: text("##") };
         assert_eq!(cut(continuation, "계란밥"), ["계", "##란", "##밥"]);
+    }
+
+    #[test]
+    fn drawn_texts_are_bytes_either_way() {
+        let undraw = Undraw::default();
+        let mut drawn = String::new();
+        draw_into(&(0..=255).collect::<Vec<u8>>(), &mut drawn);
+        let every = (0..=char::MAX as u32).filter_map(char::from_u32).map(String::from);
+        let glued = every.clone().take(0x300).map(|one| format!("lo{one}w"));
+        for text in every.chain(glued).chain([drawn, String::new()]) {
+            let mut plain = b"before".to_vec();
+            let fits = undraw.plain_into(text.as_bytes(), &mut plain);
+            assert_eq!(fits.then(|| plain.split_off(6)), undraw.bytes(&text).ok(), "{text:?}");
+            assert_eq!(plain, b"before");
+        }
     }
 }

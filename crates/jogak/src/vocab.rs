@@ -64,10 +64,32 @@ impl Vocab {
     }
 
     /// Adds a piece behind all others; an empty one makes a hole.
+    #[inline]
     pub fn push(&mut self, piece: &[u8]) {
         self.bytes.extend_from_slice(piece);
         self.ends.push(self.bytes.len());
-        self.index.take();
+        if self.index.get().is_some() {
+            self.enter_last();
+        }
+    }
+
+    #[cold]
+    fn enter_last(&mut self) {
+        let Some(mut index) = self.index.take() else { return };
+        self.enter(self.ends.len() as u32 - 1, &mut index);
+        self.index = OnceLock::from(index);
+    }
+
+    fn enter(&self, id: u32, index: &mut HashTable<u32>) {
+        let Some(piece) = self.piece(id) else { return };
+        let equal = |&other: &u32| self.piece(other) == Some(piece);
+        let rehash = |&other: &u32| hash(self.piece(other).unwrap_or_default());
+        index.entry(hash(piece), equal, rehash).or_insert(id);
+    }
+
+    /// Makes ready for [`Vocab::id`], which otherwise does so the first time.
+    pub fn make_ready(&self) {
+        self.index();
     }
 
     /// The bytes of all pieces together.
@@ -81,12 +103,7 @@ impl Vocab {
         }
         // Made before the lock is taken: a process forked meanwhile does not find it taken.
         let mut index = HashTable::with_capacity(self.ends.len());
-        for id in 0..self.ends.len() as u32 {
-            let Some(piece) = self.piece(id) else { continue };
-            let equal = |&other: &u32| self.piece(other) == Some(piece);
-            let rehash = |&other: &u32| hash(self.piece(other).unwrap_or_default());
-            index.entry(hash(piece), equal, rehash).or_insert(id);
-        }
+        (0..self.ends.len() as u32).for_each(|id| self.enter(id, &mut index));
         self.index.get_or_init(|| index)
     }
 
@@ -166,5 +183,24 @@ impl PrefixTree {
                 found(at + 1, id);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_that_come_later_are_found() {
+        let mut vocab = Vocab::new(["a", "", "b"]);
+        assert_eq!(vocab.id(b"c"), None);
+        for piece in ["", "c", "a"] {
+            vocab.push(piece.as_bytes());
+        }
+        let ids = ["a", "b", "c", ""].map(|piece| vocab.id(piece.as_bytes()));
+        assert_eq!(ids, [Some(0), Some(2), Some(4), None]);
+        assert_eq!((vocab.distinct(), vocab.len()), (3, 6));
+        let twin = vocab.clone();
+        assert_eq!((twin.id(b"c"), twin.piece(5)), (Some(4), Some(&b"a"[..])));
     }
 }

@@ -97,6 +97,7 @@ fn model(dice: &mut Dice, merges: usize, whole_word: bool, made: bool) -> Bpe {
     Bpe::new(BpeParts {
         pieces: Vocab::new(&pieces),
         merges: Some(pairs),
+        products: Vec::new(),
         scores: None,
         user_defined: Vec::new(),
         unused: Vec::new(),

@@ -13,10 +13,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 from jogak.errors import ConfigError, FormatError
+from jogak.spec.record import dataclass
 
 __all__ = ["Node", "fault", "is_unicode", "parse", "shown"]
 

@@ -12,10 +12,10 @@ https://github.com/openai/whisper, ``whisper/tokenizer.py``
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 
 from jogak.errors import ConfigError
 from jogak.formats import patterns
+from jogak.spec.record import dataclass
 
 __all__ = ["ENCODINGS", "Encoding", "encoding"]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from jogak.errors import FormatError
 from jogak.formats import checked
 from jogak.formats.files import PathLike, read_bytes
 from jogak.spec import Spec
+from jogak.spec.record import dataclass
 
 if TYPE_CHECKING:
     from jogak.training import Log

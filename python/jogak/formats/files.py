@@ -7,7 +7,6 @@ permission, disk full) comes through as its own `OSError`.
 from __future__ import annotations
 
 import os
-import secrets
 import stat
 from typing import TypeAlias
 
@@ -74,7 +73,7 @@ def write_atomically(path: PathLike, data: bytes) -> None:
     target = os.path.realpath(path)
     folder, name = os.path.split(target)
     # A short random part keeps the name within the file system's limit for names.
-    temporary = os.path.join(folder, f".{name[:100]}.{secrets.token_hex(8)}.tmp")
+    temporary = os.path.join(folder, f".{name[:100]}.{os.urandom(8).hex()}.tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     descriptor = os.open(temporary, flags, 0o666)
     try:

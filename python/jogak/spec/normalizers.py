@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import binascii
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Literal, TypeAlias, cast, get_args
 
 from jogak.errors import ConfigError
@@ -347,22 +347,22 @@ NormalizerLike: TypeAlias = str | Normalizer | Sequence[str | Normalizer]
 
 _KINDS: dict[str, type[Normalizer]] = {kind.type: kind for kind in get_args(Normalizer)}
 
-#: Name -> the stages that it stands for.
-_NAMES: Mapping[str, tuple[Normalizer, ...]] = {
-    "identity": (),
-    "nfc": (UnicodeForm("nfc"),),
-    "nfd": (UnicodeForm("nfd"),),
-    "nfkc": (RuleSet("nfkc"),),
-    "nfkd": (UnicodeForm("nfkd"),),
-    "nmt_nfkc": (RuleSet("nmt_nfkc"),),
-    "nmt_nfkc_cf": (RuleSet("nmt_nfkc_cf"),),
-    "nfkc_cf": (RuleSet("nfkc_cf"),),
-    "lowercase": (Lowercase(),),
-    "casefold": (Casefold(),),
-    "strip_accents": (UnicodeForm("nfd"), StripMarks(), UnicodeForm("nfc")),
-    "collapse_spaces": (CollapseSpaces(),),
-    "bert": (BertNormalizer(),),
-    "jamo": (Jamo(),),
+#: Name -> the stages that it stands for, made when asked for.
+_NAMES: Mapping[str, Callable[[], tuple[Normalizer, ...]]] = {
+    "identity": lambda: (),
+    "nfc": lambda: (UnicodeForm("nfc"),),
+    "nfd": lambda: (UnicodeForm("nfd"),),
+    "nfkc": lambda: (RuleSet("nfkc"),),
+    "nfkd": lambda: (UnicodeForm("nfkd"),),
+    "nmt_nfkc": lambda: (RuleSet("nmt_nfkc"),),
+    "nmt_nfkc_cf": lambda: (RuleSet("nmt_nfkc_cf"),),
+    "nfkc_cf": lambda: (RuleSet("nfkc_cf"),),
+    "lowercase": lambda: (Lowercase(),),
+    "casefold": lambda: (Casefold(),),
+    "strip_accents": lambda: (UnicodeForm("nfd"), StripMarks(), UnicodeForm("nfc")),
+    "collapse_spaces": lambda: (CollapseSpaces(),),
+    "bert": lambda: (BertNormalizer(),),
+    "jamo": lambda: (Jamo(),),
 }
 #: Names that `resolve_normalizer` knows.
 NORMALIZER_NAMES = tuple(_NAMES)
@@ -410,7 +410,7 @@ def _resolve_stage(stage: object) -> tuple[Normalizer, ...]:
     if isinstance(stage, get_args(Normalizer)):
         return (stage,)
     if isinstance(stage, str) and stage in _NAMES:
-        return _NAMES[stage]
+        return _NAMES[stage]()
     known = ", ".join(map(repr, _NAMES))
     raise ConfigError(
         f"normalizer {stage!r} is not known; expected one of {known}, or an object such as "

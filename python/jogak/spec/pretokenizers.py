@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias, cast, get_args
 
 from jogak.errors import ConfigError
@@ -235,16 +235,15 @@ Pretokenizer: TypeAlias = (
 )
 PretokenizerLike: TypeAlias = str | Pretokenizer | Sequence[str | Pretokenizer]
 
-#: Name -> the stages that it stands for, beside `NAMED_SCHEMES`.
-_NAMES: dict[str, tuple[Pretokenizer, ...]] = {
-    "metaspace": (Metaspace(),),
-    "digits": (Digits(1),),
-    "digits3": (Digits(3),),
-    "r50k": (Named("gpt2"),),
-    "p50k": (Named("gpt2"),),
-    "gpt-oss": (Named("o200k"),),
-    "starcoder": (Digits(1), Named("gpt2")),
-    **{name: tuple(map(Split, patterns)) for name, patterns in SCHEMES.items()},
+#: Name -> the stages that it stands for, beside `NAMED_SCHEMES` and `SCHEMES`; made when asked for.
+_NAMES: dict[str, Callable[[], tuple[Pretokenizer, ...]]] = {
+    "metaspace": lambda: (Metaspace(),),
+    "digits": lambda: (Digits(1),),
+    "digits3": lambda: (Digits(3),),
+    "r50k": lambda: (Named("gpt2"),),
+    "p50k": lambda: (Named("gpt2"),),
+    "gpt-oss": lambda: (Named("o200k"),),
+    "starcoder": lambda: (Digits(1), Named("gpt2")),
 }
 
 
@@ -277,10 +276,12 @@ def _resolve_stage(stage: object) -> tuple[Pretokenizer, ...]:
     if isinstance(stage, get_args(Pretokenizer)):
         return (cast(Pretokenizer, stage),)
     if isinstance(stage, str) and stage in _NAMES:
-        return _NAMES[stage]
+        return _NAMES[stage]()
+    if isinstance(stage, str) and stage in SCHEMES:
+        return tuple(map(Split, SCHEMES[stage]))
     if isinstance(stage, str) and stage in NAMED_SCHEMES:
         return (Named(stage),)
-    known = ", ".join(repr(name) for name in (*NAMED_SCHEMES, *_NAMES))
+    known = ", ".join(repr(name) for name in (*NAMED_SCHEMES, *_NAMES, *SCHEMES))
     raise ConfigError(
         f"pretokenizer {stage!r} is not known; expected one of {known}, "
         "or jogak.Split(pattern) for any regular expression"

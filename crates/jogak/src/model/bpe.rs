@@ -6,9 +6,10 @@ use super::cuts::Cuts;
 use super::greedy::Greedy;
 use super::merge::Merger;
 use super::pairs::{NO_RANK, PairTable};
-use super::ranks::{byte_ids, ranked};
-use super::scored::{Hidden, Unused, UserDefined, scored};
+use super::ranks::{byte_ids, ids_of_bytes, ranked};
+use super::scored::{Hidden, Unused, UserDefined, scored as scored_pairs};
 use super::{Sink, Way};
+use crate::beside::{WORTH, both};
 use crate::error::{Error, Result};
 use crate::observe::{Silent, WordObserver};
 use crate::symbols::{Marker, Symbol, Symbols, UNKNOWN};
@@ -33,6 +34,8 @@ pub struct BpeParts {
     pub pieces: Vocab,
     /// Pairs of ids, best first; None if ids are ranks, or scores (see [`Bpe::new`]).
     pub merges: Option<Vec<(u32, u32)>>,
+    /// Beside each merge: the id of what it makes, as far as that is known. What is wrong here is looked up.
+    pub products: Vec<u32>,
     /// Where there are no merges: the score of every piece, higher ones first.
     pub scores: Option<Vec<f32>>,
     /// Pieces that are found before anything is merged: leftmost first, and of those the longest. Only
@@ -120,15 +123,31 @@ impl Bpe {
         let vocab = std::mem::take(&mut parts.pieces);
         let hidden = Hidden::new(&parts, &vocab);
         let symbols = symbols(&parts, &vocab, &hidden);
-        let (pairs, proper) = match (&parts.merges, &parts.scores) {
-            (Some(merges), _) => listed(merges, &vocab, &parts)?,
-            (None, Some(scores)) => (scored(&vocab, scores, &hidden)?, false),
+        let scored = parts.merges.is_none() && parts.scores.is_some();
+        let all_bytes = match &symbols {
+            Symbols::Bytes { ids } => ids.iter().all(|&id| (id as usize) < vocab.len()),
+            Symbols::Chars(_) => false,
+        };
+        let plain = parts.bytes || (scored && parts.marked);
+        // What an unused piece is taken apart into depends on the whole text.
+        let plain = plain && parts.unused.is_empty();
+        let exact = plain && (all_bytes || !parts.bytes) && parts.strategy == Strategy::Merges;
+        let table = || match (&parts.merges, &parts.scores) {
+            (Some(merges), _) => listed(merges, &vocab, &parts),
+            (None, Some(scores)) => Ok((scored_pairs(&vocab, scores, &hidden)?, false)),
             (None, None) => {
                 let found = ranked(&vocab, &byte_ids(&vocab));
-                (found.pairs, found.proper)
+                Ok((found.pairs, found.proper))
             }
         };
-        let scored = parts.merges.is_none() && parts.scores.is_some();
+        let rest = || {
+            if parts.whole_word {
+                vocab.make_ready();
+            }
+            exact.then(|| Cuts::new(&vocab))
+        };
+        let (table, cuts) = both(vocab.len() >= WORTH, table, rest);
+        let (pairs, proper) = table?;
         let is_listed = parts.merges.is_some();
         let user_defined = UserDefined::new(&vocab, &parts.user_defined)?;
         let unused = Unused::new(&parts, &vocab, hidden)?;
@@ -136,15 +155,7 @@ impl Bpe {
         // whole for it.
         let pieces = (0..vocab.len() as u32).filter_map(|id| vocab.piece(id));
         let made = pieces.filter(|piece| piece.len() > 1).count() == pairs.len();
-        let plain = parts.bytes || (scored && parts.marked);
-        let all_bytes = match &symbols {
-            Symbols::Bytes { ids } => ids.iter().all(|&id| (id as usize) < vocab.len()),
-            Symbols::Chars(_) => false,
-        };
-        // What an unused piece is taken apart into depends on the whole text.
-        let plain = plain && unused.is_none();
-        let exact = plain && (all_bytes || !parts.bytes) && parts.strategy == Strategy::Merges;
-        let cuts = (exact && (made || !parts.whole_word)).then(|| Cuts::new(&vocab));
+        let cuts = cuts.filter(|_| made || !parts.whole_word);
         Ok(Self {
             cuts,
             reaches_all: OnceLock::new(),
@@ -557,11 +568,7 @@ fn symbols(parts: &BpeParts, vocab: &Vocab, hidden: &Hidden) -> Symbols {
         return Symbols::bytes(byte_ids(vocab));
     }
     if parts.bytes {
-        let mut ids = [UNKNOWN; 256];
-        for byte in 0..=255u8 {
-            ids[usize::from(byte)] = vocab.id(&[byte]).unwrap_or(UNKNOWN);
-        }
-        return Symbols::bytes(ids);
+        return Symbols::bytes(ids_of_bytes(vocab).map(|id| id.unwrap_or(UNKNOWN)));
     }
     let marker = if parts.marked { Marker::None } else { parts.marker.clone() };
     let end = parts.word_suffix.clone().unwrap_or_default();
@@ -620,7 +627,9 @@ fn listed(merges: &[(u32, u32)], vocab: &Vocab, parts: &BpeParts) -> Result<(Pai
         joined.clear();
         joined.extend_from_slice(one);
         joined.extend_from_slice(bare);
-        match vocab.id(&joined) {
+        let told = parts.products.get(rank).copied();
+        let told = told.filter(|&product| vocab.piece(product) == Some(&joined));
+        match told.or_else(|| vocab.id(&joined)) {
             Some(product) => found.push((rank as u32, left, right, product)),
             None if parts.hf_rules => {}
             None => {

@@ -10,7 +10,6 @@
 use super::merge::Merger;
 use super::pairs::{NO_RANK, PairTable};
 use crate::observe::{Silent, WordObserver};
-use crate::symbols::UNKNOWN;
 use crate::vocab::Vocab;
 
 /// The merges that ranks come to.
@@ -24,10 +23,17 @@ pub(super) struct Ranked {
 /// The ids of the 256 bytes. A byte that is no piece gets one behind all others, so that it can be part
 /// of a merge.
 pub(super) fn byte_ids(vocab: &Vocab) -> [u32; 256] {
-    let mut ids = [UNKNOWN; 256];
-    for byte in 0..=255u8 {
-        let none = vocab.len() as u32 + u32::from(byte);
-        ids[usize::from(byte)] = vocab.id(&[byte]).unwrap_or(none);
+    let ids = ids_of_bytes(vocab);
+    std::array::from_fn(|byte| ids[byte].unwrap_or((vocab.len() + byte) as u32))
+}
+
+/// The ids of the 256 bytes, where they are pieces.
+pub(super) fn ids_of_bytes(vocab: &Vocab) -> [Option<u32>; 256] {
+    let mut ids = [None; 256];
+    for id in 0..vocab.len() as u32 {
+        if let Some(&[byte]) = vocab.piece(id) {
+            ids[usize::from(byte)].get_or_insert(id);
+        }
     }
     ids
 }

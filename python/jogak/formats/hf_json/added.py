@@ -7,7 +7,6 @@ id behind the model's pieces, of which it counts the texts (not the largest id).
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, cast
 
@@ -16,13 +15,14 @@ from jogak.formats.checked import Node
 from jogak.formats.hf_json.sections import Ids, NotPlain, Section, Vocabulary
 from jogak.formats.hf_json.serde import unsupported
 from jogak.spec import AddedToken
+from jogak.spec.record import dataclass
 
 __all__ = ["Added", "read", "write"]
 
 _FLAGS = ("single_word", "lstrip", "rstrip", "normalized")
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Added:
     """What the section says.
 

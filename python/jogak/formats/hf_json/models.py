@@ -12,7 +12,6 @@ Old files say no type; then the fields tell.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain, filterfalse
 from operator import add, methodcaller
@@ -24,6 +23,7 @@ from jogak.formats.checked import Node, is_unicode, shown
 from jogak.formats.hf_json.sections import Ids, NotPlain, Section, Vocabulary
 from jogak.formats.hf_json.serde import kind_of, option, unsupported
 from jogak.spec import BPEModel, Marker, Model, UnigramModel, WordLevelModel, WordPieceModel
+from jogak.spec.record import dataclass
 
 __all__ = ["Draft", "read"]
 
@@ -37,7 +37,7 @@ _BY_FIELDS = {
 _MOST_ID = 2**32 - 1
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Draft:
     """A model whose pieces are not all known yet: added tokens get their ids from it.
 

@@ -6,7 +6,6 @@ third is the model's business here, where it is the last thing that happens.
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 from jogak.errors import UnsupportedFeature
@@ -26,6 +25,7 @@ from jogak.spec import (
     Split,
 )
 from jogak.spec.pretokenizers import Matches
+from jogak.spec.record import dataclass
 
 __all__ = ["Words", "read", "write"]
 
@@ -53,7 +53,7 @@ _BEHAVIORS: dict[str, Matches] = {
 _BEHAVIOR_OF = {ours: theirs for theirs, ours in _BEHAVIORS.items()}
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Words:
     """How text is cut.
 

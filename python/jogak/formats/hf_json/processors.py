@@ -22,6 +22,7 @@ from jogak.errors import UnsupportedFeature
 from jogak.formats.checked import Node
 from jogak.formats.hf_json.serde import flag_or, sequence, unsupported
 from jogak.spec import Template, TemplatePart
+from jogak.spec.record import dataclass
 
 __all__ = ["read", "write"]
 
@@ -33,7 +34,7 @@ _Input = tuple[TemplatePart, ...]
 # --- reading ------------------------------------------------------------------------------------
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class _Around:
     """BERT's and RoBERTa's: ``cls`` and ``sep`` around the first input, ``sep`` behind the others."""
 
@@ -58,7 +59,7 @@ class _Around:
         return result
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class _Template:
     """``TemplateProcessing``: a list of parts for one input and for two."""
 
