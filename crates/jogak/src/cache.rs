@@ -24,6 +24,9 @@ const INLINE: usize = 15;
 pub const LONGEST: usize = 64;
 /// Marks a free slot.
 const FREE: u32 = u32::MAX;
+/// A word lies at most this far from its place: beyond, it is not remembered. Words that chance brings together lie
+/// much closer, so this is for words that somebody has chosen to have one hash: each would be compared with all.
+const FAR: usize = 64;
 /// Fewest slots of a table.
 const SMALLEST: usize = 1 << 10;
 
@@ -158,8 +161,8 @@ impl WordTable {
         }
         let key = key(text, start, end);
         let mask = self.slots.len() - 1;
-        let mut at = (fold(key) >> self.shift) as usize;
-        loop {
+        let first = (fold(key) >> self.shift) as usize;
+        for at in first..first + FAR {
             let slot = &self.slots[at & mask];
             if slot.key == key {
                 match slot.len {
@@ -178,8 +181,8 @@ impl WordTable {
             if slot.len == FREE {
                 return false;
             }
-            at += 1;
         }
+        false
     }
 
     #[cold]
@@ -237,11 +240,11 @@ impl WordTable {
 
     fn place(&mut self, slot: Slot) {
         let mask = self.slots.len() - 1;
-        let mut at = (fold(slot.key) >> self.shift) as usize;
-        while self.slots[at & mask].len != FREE {
-            at += 1;
+        let first = (fold(slot.key) >> self.shift) as usize;
+        let mut near = first..first + FAR;
+        if let Some(at) = near.find(|at| self.slots[at & mask].len == FREE) {
+            self.slots[at & mask] = slot;
         }
-        self.slots[at & mask] = slot;
     }
 
     #[cold]

@@ -24,7 +24,8 @@ use crate::random::SplitMix64;
 
 pub use batch::Batch;
 
-/// How much memory a worker may use to remember words, in bytes.
+/// How much memory a worker may use to remember words, in bytes. (A vocabulary that a worker is taught may take more
+/// than its share; characters take half a megabyte beside it.)
 pub const CACHE_LIMIT: usize = 64 << 20;
 
 /// A tokenizer, compiled.
@@ -40,6 +41,17 @@ pub struct Tokenizer {
     /// Workers that nobody uses at the moment. Never waited for: who finds the list taken makes a
     /// new worker, so that a process forked at the wrong moment does not hang.
     idle: Mutex<Vec<Worker>>,
+}
+
+/// How the memory of a worker is shared out: at most so many bytes for each of its tables, together the limit.
+#[derive(Debug, Default)]
+struct Shares {
+    known: usize,
+    raw: usize,
+    parts: usize,
+    raw_parts: usize,
+    marked: usize,
+    spans: usize,
 }
 
 /// What one thread needs to encode.
@@ -68,8 +80,9 @@ pub struct Worker {
 
 impl Worker {
     /// What is needed to encode with spans.
-    pub(crate) fn for_spans(&mut self) -> (&mut WordTable, &mut Scratch) {
-        let table = self.spans.get_or_insert_with(|| Box::new(WordTable::new(0, CACHE_LIMIT)));
+    pub(crate) fn for_spans(&mut self, tokenizer: &Tokenizer) -> (&mut WordTable, &mut Scratch) {
+        let limit = || tokenizer.shares().spans;
+        let table = self.spans.get_or_insert_with(|| Box::new(WordTable::new(0, limit())));
         (table, &mut self.scratch)
     }
 }
@@ -152,15 +165,13 @@ impl Tokenizer {
     }
 
     fn new_worker(&self) -> Worker {
-        // Where words are looked up raw, the other table is seldom asked.
-        let share = if self.looks_up_raw { self.cache_limit / 8 } else { 0 };
-        let (raw, parts) = (share * 5, share);
+        let shares = self.shares();
         Worker {
-            known: self.taught(self.cache_limit - raw - parts),
-            raw: KnownWords::new(raw),
+            known: self.taught(shares.known),
+            raw: KnownWords::new(shares.raw),
             raw_room: RawScratch::default(),
             parts: None,
-            raw_parts: KnownWords::new(parts),
+            raw_parts: KnownWords::new(shares.raw_parts),
             parts_queue: Queue::default(),
             marked: None,
             spans: None,
@@ -169,6 +180,25 @@ impl Tokenizer {
             scratch: Scratch::default(),
             prepared: prepare::Scratch::default(),
             part: batch::Part::default(),
+        }
+    }
+
+    /// Who may remember how much.
+    fn shares(&self) -> Shares {
+        let eighth = self.cache_limit / 8;
+        let spans = Shares { spans: 2 * eighth, ..Shares::default() };
+        match (self.looks_up_raw, self.model.unigram()) {
+            (true, Some(_)) => Shares {
+                raw: 3 * eighth,
+                raw_parts: eighth,
+                marked: eighth,
+                parts: eighth,
+                ..spans
+            },
+            (false, Some(_)) => Shares { parts: 6 * eighth, ..spans },
+            // The other table is seldom asked.
+            (true, None) => Shares { raw: 4 * eighth, known: 2 * eighth, ..spans },
+            (false, None) => Shares { known: 6 * eighth, ..spans },
         }
     }
 
@@ -322,7 +352,8 @@ impl Tokenizer {
             let (text, Worker { parts, scratch, .. }) = (ready.text, worker);
             // Where pieces that stand for unknown characters are written out, nothing is remembered.
             let reserved = model.has_reserved(text);
-            let table = parts.get_or_insert_with(|| Box::new(WordTable::new(0, self.cache_limit)));
+            let limit = || self.shares().parts;
+            let table = parts.get_or_insert_with(|| Box::new(WordTable::new(0, limit())));
             let mut result = Ok(());
             self.prepare.for_each(ready, |start, end| {
                 if result.is_ok() {

@@ -76,7 +76,7 @@ impl Tokenizer {
         let mut way = self.way(request, index);
         let drawn = way.dropout.is_some() || way.alpha.is_some();
         let remember = !drawn && self.model().is_own(way.strategy);
-        let (table, scratch) = worker.for_spans();
+        let (table, scratch) = worker.for_spans(self);
         let mut out = Spans::default();
         let mut triples = Vec::new();
         let mut number = 0;

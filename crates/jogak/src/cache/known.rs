@@ -53,6 +53,8 @@ impl KnownWords {
                 block.push((known.seek(word, 0, word.len()), word, id));
             }
             if block.is_empty() {
+                // Whoever is full at the start would be taught all of it for every new word.
+                known.long.leave_room();
                 return known;
             }
             for (sought, word, id) in block.drain(..) {
@@ -201,7 +203,7 @@ impl KnownWords {
         };
         if packed == Packed::ELSEWHERE {
             self.long.insert(word, ids);
-        } else if word.len() <= 3 {
+        } else if packed != Packed::NONE && word.len() <= 3 {
             self.keep_character(word, packed);
         }
     }

@@ -22,6 +22,8 @@ pub(super) fn set(line: &mut Line, at: usize, number: u64) {
     line.as_chunks_mut().0[at] = number.to_le_bytes();
 }
 
+/// From so many bytes on, lines have pages of their own, and so begin where lines of the processor's cache do.
+const PAGE: usize = 4 << 10;
 /// Below this many bytes no large page is wished for: it would be larger.
 const LARGE: usize = 2 << 20;
 
@@ -35,13 +37,15 @@ impl Lines {
     /// So many lines of zeros.
     pub(super) fn new(count: usize) -> Self {
         let bytes = count * size_of::<Line>();
-        if bytes < LARGE {
+        if bytes < PAGE {
             return Self::Plain(vec![[0; 64]; count]);
         }
         let Ok(map) = MmapMut::map_anon(bytes) else { return Self::Plain(vec![[0; 64]; count]) };
         // What becomes of a wish is nobody's business.
         #[cfg(target_os = "linux")]
-        let _ = map.advise(memmap2::Advice::HugePage);
+        if bytes >= LARGE {
+            let _ = map.advise(memmap2::Advice::HugePage);
+        }
         Self::Mapped(map)
     }
 
@@ -75,7 +79,7 @@ mod tests {
 
     #[test]
     fn numbers_stay_where_they_were_written() {
-        for count in [1, 100, LARGE / 64, LARGE / 64 + 1] {
+        for count in [1, 100, PAGE / 64, LARGE / 64, LARGE / 64 + 1] {
             let mut lines = Lines::new(count);
             assert_eq!(lines.all().len(), count);
             assert!(lines.all().iter().all(|line| *line == [0; 64]));

@@ -86,6 +86,9 @@ fn free(line: &Line, narrow: bool) -> Option<usize> {
     (0..entries(narrow)).find(|&at| number(line, at) == 0 && (narrow || number(line, 2 + at) == 0))
 }
 
+/// A word lies in one of so many lines from its place on, or is not remembered; see [`FAR`](super::FAR).
+const FAR_LINES: usize = 16;
+
 /// Whether a word of so many bytes is narrow.
 #[inline(always)]
 fn is_narrow(len: usize, ascii: bool) -> bool {
@@ -235,8 +238,11 @@ impl ShortWords {
         }
         let region = self.region(sought.narrow);
         let mut at = sought.line;
-        // A line with a free entry is the last one.
-        while free(&all.lines[at], sought.narrow).is_none() {
+        for _ in 1..FAR_LINES {
+            // A line with a free entry is the last one.
+            if free(&all.lines[at], sought.narrow).is_some() {
+                break;
+            }
             at = region.behind(at);
             let found = all.in_line::<Plain>(Sought { line: at, ..sought });
             if found != Packed::NONE {
@@ -250,38 +256,33 @@ impl ShortWords {
         if narrow { self.narrow } else { self.wide }
     }
 
-    /// Enters a word of 1 to 15 bytes that is not there, unless it [is full](Self::is_full). Gives back what
-    /// it has entered: [`Packed::ELSEWHERE`] where there is no room for all ids.
+    /// Enters a word of 1 to 15 bytes that is not there. Gives back what it has entered,
+    /// [`Packed::ELSEWHERE`] where there is no room for all ids; [`Packed::NONE`] if there is none for the word.
     pub(super) fn insert(&mut self, word: &[u8], ids: Packed) -> Packed {
-        let sought = self.seek(word, 0, word.len());
+        let mut sought = self.seek(word, 0, word.len());
         let fits = !sought.narrow || ids.as_half().is_some();
         let ids = if fits { ids } else { Packed::ELSEWHERE };
         if self.is_full() {
-            return ids;
+            return Packed::NONE;
         }
         if self.region(sought.narrow).is_full(entries(sought.narrow)) {
             self.grow(sought.narrow);
-            self.enter(self.seek(word, 0, word.len()), ids);
-        } else {
-            self.enter(sought, ids);
+            sought = self.seek(word, 0, word.len());
         }
-        ids
+        if self.enter(sought, ids) { ids } else { Packed::NONE }
     }
 
     /// Enters a word of 1 to 15 bytes with an id that fits, if it is not there and [there is
     /// room](Self::new). Says whether it did.
     pub(super) fn insert_first(&mut self, sought: Sought, ids: Packed) -> bool {
-        let known = self.get(sought) != Packed::NONE;
-        if !known {
-            self.enter(sought, ids);
-        }
-        !known
+        self.get(sought) == Packed::NONE && self.enter(sought, ids)
     }
 
-    fn enter(&mut self, sought: Sought, ids: Packed) {
+    /// Says whether there was room near its place.
+    fn enter(&mut self, sought: Sought, ids: Packed) -> bool {
         let region = self.region(sought.narrow);
         let mut at = sought.line;
-        loop {
+        for _ in 0..FAR_LINES {
             let line = &mut self.lines.all_mut()[at];
             if let Some(entry) = free(line, sought.narrow) {
                 set(line, entry, sought.low);
@@ -290,11 +291,16 @@ impl ShortWords {
                     set(line, 2 + entry, sought.high);
                     set(line, 6 + entry, ids.1);
                 }
-                break;
+                if sought.narrow {
+                    self.narrow.used += 1
+                } else {
+                    self.wide.used += 1
+                }
+                return true;
             }
             at = region.behind(at);
         }
-        if sought.narrow { self.narrow.used += 1 } else { self.wide.used += 1 }
+        false
     }
 
     /// Doubles one of the regions.

@@ -249,6 +249,11 @@ impl Bpe {
         sink: &mut S,
         observer: &mut O,
     ) -> Result<()> {
+        // The symbols of a word are numbered.
+        if u32::try_from(word.len()).is_err() {
+            let (size, limit) = (word.len() as u64, u64::from(u32::MAX));
+            return Err(Error::TooLarge { what: "a word", size, limit });
+        }
         if let Some(unused) = &self.unused
             && way.strategy.unwrap_or(self.strategy) == Strategy::Merges
         {

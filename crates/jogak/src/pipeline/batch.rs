@@ -53,8 +53,10 @@ impl Gathered {
     fn new(texts: usize, bytes: usize) -> Self {
         let mut offsets = Vec::with_capacity(texts + 1);
         offsets.push(0);
-        // Room that is not used is not touched, and so costs nothing.
-        Self { ids: Vec::with_capacity(bytes / 2), offsets, ..Self::default() }
+        let mut ids = Vec::new();
+        // Room that is not used is not touched, and so costs nothing; without it, ids come together as well.
+        let _ = ids.try_reserve(bytes / 2);
+        Self { ids, offsets, ..Self::default() }
     }
 
     /// Takes the part that begins with the text number `first`, and gives an empty one for it.
@@ -67,6 +69,7 @@ impl Gathered {
             part.ids.clear();
             part.ends.clear();
             part.ids.shrink_to(ROOM_KEPT);
+            part.ends.shrink_to(ROOM_KEPT);
             self.empty.push(part);
         }
         self.empty.pop().unwrap_or_default()

@@ -85,7 +85,8 @@ impl Tokenizer {
     ) -> bool {
         let Worker { raw: known, raw_room: room, raw_parts: parts, parts_queue, .. } = worker;
         let Worker { marked, queue, habit, scratch, .. } = worker;
-        let marked = marked.get_or_insert_with(|| Box::new(LongWords::new(self.cache_limit / 4)));
+        let limit = || self.shares().marked;
+        let marked = marked.get_or_insert_with(|| Box::new(LongWords::new(limit())));
         let first = out.len();
         let sums = Sums {
             tokenizer: self,

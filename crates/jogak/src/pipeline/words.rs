@@ -29,6 +29,8 @@ pub(super) struct Habit {
     rest: u32,
     /// Bit by hash: the word was seen once. A false hit costs a little memory.
     seen: Vec<u64>,
+    /// How many bits are set. When it is half of them, all is forgotten: hits would mostly be false.
+    marked: usize,
 }
 
 /// Bits of a hash that say where a word's bit is.
@@ -36,7 +38,7 @@ const SEEN_BITS: u32 = 20;
 
 impl Default for Habit {
     fn default() -> Self {
-        Self { rest: 0, seen: vec![0; 1 << (SEEN_BITS - 6)] }
+        Self { rest: 0, seen: vec![0; 1 << (SEEN_BITS - 6)], marked: 0 }
     }
 }
 
@@ -56,10 +58,15 @@ impl Habit {
 
     /// Whether a word of this hash was seen before; it is now.
     pub(super) fn again(&mut self, hash: u64) -> bool {
+        if self.marked >= 1 << (SEEN_BITS - 1) {
+            self.seen.fill(0);
+            self.marked = 0;
+        }
         let bit = (hash >> (64 - SEEN_BITS)) as usize;
         let seen = &mut self.seen[bit / 64];
         let before = *seen >> (bit % 64) & 1 == 1;
         *seen |= 1 << (bit % 64);
+        self.marked += usize::from(!before);
         before
     }
 }

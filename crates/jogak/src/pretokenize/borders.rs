@@ -20,11 +20,14 @@ use crate::scan::{BLOCK, Look, Task, fastest};
 pub(super) trait Rule: Default {
     /// What stands behind the end of a text, as far as the rule is concerned.
     const PAD: u8;
+    /// Every line is a text.
+    const LINES: bool;
 
     /// Where words begin in `now`, which starts at byte `at` of the text; `next` is what follows.
     fn starts(&mut self, text: &[u8], at: usize, now: &Block, next: &Block) -> Starts;
 
-    /// Where the word ends that starts at `at`: the same rule, character by character.
+    /// Where the word ends that starts at `at`: the same rule, character by character. With `LINES`, the text ends
+    /// where the line does.
     fn word_end(text: &[u8], at: usize) -> usize;
 }
 
@@ -43,9 +46,9 @@ pub(super) struct Starts {
     pub(super) was_open: bool,
 }
 
-/// A text up to the end of the line that `at` is in.
-pub(super) fn line(text: &[u8], at: usize) -> &[u8] {
-    memchr::memchr(b'\n', &text[at..]).map_or(text, |end| &text[..=at + end])
+/// The end of the line that `at` is in.
+fn line_end(text: &[u8], at: usize) -> usize {
+    memchr::memchr(b'\n', &text[at..]).map_or(text.len(), |end| at + end + 1)
 }
 
 /// Borders to a list.
@@ -77,6 +80,8 @@ struct Scan<'a, R> {
     scanned: bool,
     /// How long.
     patience: usize,
+    /// The end of the line that the scanner was in last, or of the text. Looked for once a line: lines may be long.
+    line_end: usize,
     list: [u32; LIST],
     len: usize,
 }
@@ -94,7 +99,8 @@ impl<R: Rule> Task for &mut Scan<'_, R> {
 impl<'a, R: Rule> Scan<'a, R> {
     fn new(text: &'a [u8]) -> Self {
         let (list, len) = ([0; LIST], 1);
-        Self { text, at: 0, state: None, scanned: false, patience: PATIENCE, list, len }
+        let line_end = if R::LINES { 0 } else { text.len() };
+        Self { text, at: 0, state: None, scanned: false, patience: PATIENCE, line_end, list, len }
     }
 
     /// Calls `words` with what is certain of the list, and keeps the rest.
@@ -182,7 +188,10 @@ impl<'a, R: Rule> Scan<'a, R> {
         let mut at = self.list[self.len - 1] as usize;
         let until = self.at + self.patience;
         while self.len < LIST {
-            let end = R::word_end(text, at);
+            if at >= self.line_end {
+                self.line_end = line_end(text, at);
+            }
+            let end = R::word_end(&text[..self.line_end], at);
             if end >= text.len() {
                 self.at = text.len() + 1;
                 return;
@@ -226,7 +235,8 @@ mod tests {
         while let Some(&at) = borders.last()
             && (at as usize) < text.len()
         {
-            borders.push(R::word_end(text, at as usize) as u32);
+            let end = if R::LINES { line_end(text, at as usize) } else { text.len() };
+            borders.push(R::word_end(&text[..end], at as usize) as u32);
         }
         borders
     }
@@ -368,6 +378,14 @@ mod tests {
             }
         }
         check_all(&text);
+    }
+
+    /// Where the scanner has to go through all of a line, the line's end is looked for once. (If it were for every
+    /// word, this would take half an hour.)
+    #[test]
+    fn a_long_line_takes_as_long_as_many() {
+        let line = "a\u{301}b \u{94D}\u{FE0F}".repeat(1 << 20);
+        assert_eq!(listed::<O200k<true>>(line.as_bytes()), listed::<O200k>(line.as_bytes()));
     }
 
     #[test]

@@ -16,7 +16,7 @@
 //!   its last character is left to what follows, unless it is all there is.
 
 use super::blocks::Block;
-use super::borders::{Rule, Starts, line};
+use super::borders::{Rule, Starts};
 use super::carry::{Behind, Doubtful, Judged, Runs};
 use super::classes::{LETTER, LINE_END, NUMBER, OTHER, SPACE};
 use super::classes::{blanks, class_at, letters, run, short_run};
@@ -99,6 +99,7 @@ pub(super) type Qwen2<const LINES: bool = false> = Masks<1, b' ', LINES>;
 
 impl<const DIGITS: usize, const PAD: u8, const LINES: bool> Rule for Masks<DIGITS, PAD, LINES> {
     const PAD: u8 = PAD;
+    const LINES: bool = LINES;
 
     #[inline(always)]
     fn starts(&mut self, text: &[u8], at: usize, now: &Block, next: &Block) -> Starts {
@@ -123,7 +124,6 @@ impl<const DIGITS: usize, const PAD: u8, const LINES: bool> Rule for Masks<DIGIT
 
     #[inline(always)]
     fn word_end(text: &[u8], at: usize) -> usize {
-        let text = if LINES { line(text, at) } else { text };
         match PAD {
             b'\n' => end::<DIGITS>(text, at, blank_end),
             _ => end::<DIGITS>(text, at, o200k::blank_end),

@@ -12,7 +12,7 @@
 //!   text ends with it.
 
 use super::blocks::Block;
-use super::borders::{Rule, Starts, line};
+use super::borders::{Rule, Starts};
 use super::carry::Behind;
 use super::classes::{LETTER, NUMBER, OTHER, blanks, class_at, letters, run};
 
@@ -33,6 +33,7 @@ pub(super) struct Gpt2<const LINES: bool = false> {
 
 impl<const LINES: bool> Rule for Gpt2<LINES> {
     const PAD: u8 = b' ';
+    const LINES: bool = LINES;
 
     #[inline(always)]
     fn starts(&mut self, text: &[u8], at: usize, now: &Block, next: &Block) -> Starts {
@@ -75,7 +76,7 @@ impl<const LINES: bool> Rule for Gpt2<LINES> {
 
     #[inline(always)]
     fn word_end(text: &[u8], at: usize) -> usize {
-        word_end(if LINES { line(text, at) } else { text }, at)
+        word_end(text, at)
     }
 }
 

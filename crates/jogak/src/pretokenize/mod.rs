@@ -211,18 +211,25 @@ impl Pretokenizer {
             }
             _ => {}
         }
-        let words = |list: &[u32]| words(Cut::List(list));
-        match stage {
-            Stage::Gpt2 => for_each_list::<gpt2::Gpt2<LINES>>(text, words),
-            Stage::Cl100k => for_each_list::<cl100k::Cl100k<LINES>>(text, words),
-            Stage::O200k => for_each_list::<o200k::O200k<LINES>>(text, words),
-            Stage::Llama3 => for_each_list::<cl100k::Llama3<LINES>>(text, words),
-            Stage::Qwen2 => for_each_list::<cl100k::Qwen2<LINES>>(text, words),
-            Stage::Tekken => for_each_list::<o200k::Tekken<LINES>>(text, words),
-            _ => return false,
-        }
-        true
+        borders::<LINES>(stage, text, |list| words(Cut::List(list)))
     }
+}
+
+/// Calls `words` with lists of borders, if the stage has a rule of that kind. The text has less than 4 GiB.
+#[inline(always)]
+fn borders<const LINES: bool>(stage: &Stage, text: &[u8], words: impl FnMut(&[u32])) -> bool {
+    match stage {
+        // No word is empty.
+        _ if text.is_empty() => return false,
+        Stage::Gpt2 => for_each_list::<gpt2::Gpt2<LINES>>(text, words),
+        Stage::Cl100k => for_each_list::<cl100k::Cl100k<LINES>>(text, words),
+        Stage::O200k => for_each_list::<o200k::O200k<LINES>>(text, words),
+        Stage::Llama3 => for_each_list::<cl100k::Llama3<LINES>>(text, words),
+        Stage::Qwen2 => for_each_list::<cl100k::Qwen2<LINES>>(text, words),
+        Stage::Tekken => for_each_list::<o200k::Tekken<LINES>>(text, words),
+        _ => return false,
+    }
+    true
 }
 
 /// Words of a text, as they are found.
@@ -245,17 +252,8 @@ impl Pretokenizer {
         if text.len() < FEW || u32::try_from(text.len()).is_err() {
             return false;
         }
-        let text = text.as_bytes();
-        match self.stages.as_slice() {
-            [Stage::Gpt2] => for_each_list::<gpt2::Gpt2>(text, words),
-            [Stage::Cl100k] => for_each_list::<cl100k::Cl100k>(text, words),
-            [Stage::O200k] => for_each_list::<o200k::O200k>(text, words),
-            [Stage::Llama3] => for_each_list::<cl100k::Llama3>(text, words),
-            [Stage::Qwen2] => for_each_list::<cl100k::Qwen2>(text, words),
-            [Stage::Tekken] => for_each_list::<o200k::Tekken>(text, words),
-            _ => return false,
-        }
-        true
+        let [stage] = self.stages.as_slice() else { return false };
+        borders::<false>(stage, text.as_bytes(), words)
     }
 
     /// Cuts parts of a text: as [`Pretokenizer::for_each`] on each of them, but with one account of

@@ -22,7 +22,7 @@
 //!   unless it is all there is or the text ends with it.
 
 use super::blocks::Block;
-use super::borders::{Rule, Starts, line};
+use super::borders::{Rule, Starts};
 use super::carry::{Behind, Doubtful, Runs};
 use super::cl100k::{Cut, contraction};
 use super::classes::{CASELESS, LETTER, LINE_END, LOWER, MARK, NUMBER, OTHER, SPACE, UPPER};
@@ -65,6 +65,7 @@ impl<const DIGITS: usize, const CONTRACTIONS: bool, const LINES: bool> Rule
     for Masks<DIGITS, CONTRACTIONS, LINES>
 {
     const PAD: u8 = b' ';
+    const LINES: bool = LINES;
 
     #[inline(always)]
     fn starts(&mut self, text: &[u8], at: usize, now: &Block, next: &Block) -> Starts {
@@ -114,7 +115,6 @@ impl<const DIGITS: usize, const CONTRACTIONS: bool, const LINES: bool> Rule
 
     #[inline(always)]
     fn word_end(text: &[u8], at: usize) -> usize {
-        let text = if LINES { line(text, at) } else { text };
         if CONTRACTIONS {
             end::<DIGITS>(text, at, with_contraction)
         } else {
