@@ -24,8 +24,8 @@ use crate::random::SplitMix64;
 
 pub use batch::Batch;
 
-/// How much memory a worker may use to remember words, in bytes. (A vocabulary that a worker is taught may take more
-/// than its share; characters take half a megabyte beside it.)
+/// How much memory a worker may use to remember words, in bytes; as much again once spans are asked for. (A large
+/// vocabulary that a worker is taught may take more than its share; characters take half a megabyte beside it.)
 pub const CACHE_LIMIT: usize = 64 << 20;
 
 /// A tokenizer, compiled.
@@ -43,7 +43,8 @@ pub struct Tokenizer {
     idle: Mutex<Vec<Worker>>,
 }
 
-/// How the memory of a worker is shared out: at most so many bytes for each of its tables, together the limit.
+/// How the memory of a worker is shared out: at most so many bytes for each of its tables. Those for ids have the limit
+/// together; the one for spans, which is made when somebody asks for spans, has it by itself.
 #[derive(Debug, Default)]
 struct Shares {
     known: usize,
@@ -185,20 +186,16 @@ impl Tokenizer {
 
     /// Who may remember how much.
     fn shares(&self) -> Shares {
-        let eighth = self.cache_limit / 8;
-        let spans = Shares { spans: 2 * eighth, ..Shares::default() };
+        let (all, eighth) = (self.cache_limit, self.cache_limit / 8);
+        let none = Shares { spans: all, ..Shares::default() };
         match (self.looks_up_raw, self.model.unigram()) {
-            (true, Some(_)) => Shares {
-                raw: 3 * eighth,
-                raw_parts: eighth,
-                marked: eighth,
-                parts: eighth,
-                ..spans
-            },
-            (false, Some(_)) => Shares { parts: 6 * eighth, ..spans },
+            (true, Some(_)) => {
+                Shares { raw: 5 * eighth, raw_parts: eighth, marked: eighth, parts: eighth, ..none }
+            }
+            (false, Some(_)) => Shares { parts: all, ..none },
             // The other table is seldom asked.
-            (true, None) => Shares { raw: 4 * eighth, known: 2 * eighth, ..spans },
-            (false, None) => Shares { known: 6 * eighth, ..spans },
+            (true, None) => Shares { raw: 6 * eighth, known: 2 * eighth, ..none },
+            (false, None) => Shares { known: all, ..none },
         }
     }
 
