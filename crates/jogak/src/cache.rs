@@ -1,8 +1,9 @@
 //! Word -> ids, per worker, bounded. A result never depends on it.
 //!
-//! One table holds the vocabulary's own words and what has been learned from the text since. A word of
-//! up to 15 bytes is its own key: 16 bytes with the length in the last one, compared at once. Up to
-//! three ids lie beside the key; more, and longer words, live in side tables.
+//! [`KnownWords`] holds the vocabulary's own words and what has been learned from texts since, and looks them up many at
+//! a time. [`WordTable`] is the plain one, for words that are asked for one by one: a word of up to 15 bytes is its own
+//! key, 16 bytes with the length in the last one, compared at once. Up to three ids lie beside the key; more, and
+//! longer words, live in side tables.
 
 mod known;
 mod lines;

@@ -120,6 +120,9 @@ class Running(Decoding, Ways):
     ) -> Ragged:
         """Many texts -> their ids, on all cores. The ids do not depend on the number of threads.
 
+        Each thread remembers words it has met, in at most 64 MiB (as much again once spans are asked
+        for), and forgets them when they are too many; ids never depend on it.
+
         Args:
             texts: the texts, each as `encode` takes it.
             num_threads: at most this many threads; None asks ``JOGAK_NUM_THREADS``, then takes all
