@@ -41,6 +41,7 @@ texts = st.one_of(
     st.sampled_from(PARTS),
     st.sampled_from([part for part in PARTS if part.startswith("<0x")]),
     st.lists(st.sampled_from(PARTS), min_size=1, max_size=4).map("".join),
+    st.just(""),
 )
 REGEXES = [" +", "a*", "(?=a)", "▁", r"\A", r"\z", "(?<=n)d", "[a-z]"]
 

@@ -57,6 +57,11 @@ impl Texts {
         }
     }
 
+    /// The id of the empty text, where there is one.
+    pub(crate) fn empty(&self) -> Option<u32> {
+        self.empty
+    }
+
     /// The bytes of the text of an id; nothing where it has none.
     pub(crate) fn bytes(&self, id: u32) -> &[u8] {
         self.vocab.piece(id).unwrap_or_default()

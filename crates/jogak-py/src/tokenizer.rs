@@ -81,7 +81,7 @@ impl PyTokenizer {
         let at_once = texts.len() >= WORTH;
         let (compiled, decoder) = both(at_once, || compile(&options, pieces), way_back);
         let Compiled { model, texts } = compiled?;
-        let decoder = decoder.map_err(to_py)?;
+        let decoder = decoder.map_err(to_py)?.with_empty(texts.empty());
         let added = Added::new(added_tokens, prepare.normalizer()).map_err(to_py)?;
         let core = Tokenizer::new(prepare, added, model, decoder, CACHE_LIMIT);
         Ok(Self { core, texts, special: special.into_iter().collect() })

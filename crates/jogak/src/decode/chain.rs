@@ -129,9 +129,9 @@ impl Chain {
         chain.fold(&mut states, &mut first).push(b"", true)?;
         let mut later = Vec::new();
         for id in 0..vocab.len() as u32 {
-            if let Some(piece) = vocab.piece(id) {
-                chain.fold(&mut states, &mut later).push(piece, true)?;
-            }
+            // A hole may be an id that stands for an empty text.
+            let piece = vocab.piece(id).unwrap_or_default();
+            chain.fold(&mut states, &mut later).push(piece, true)?;
             chain.ends.push(later.len());
         }
         chain.later = later;

@@ -44,6 +44,8 @@ enum Way {
 #[derive(Debug)]
 pub struct Decoder {
     vocab: Vocab,
+    /// The id that stands for an empty text; the vocabulary has a hole there.
+    empty: Option<u32>,
     kinds: Vec<Kind>,
     way: Way,
     /// What the ids become that need no look.
@@ -74,7 +76,7 @@ impl Decoder {
         let normalizer = Normalizer::default();
         let native = Native { marker, spaces, normalizer };
         let flat = native.flat(&vocab, &kinds);
-        Self { vocab, kinds, way: Way::Native(native), flat }
+        Self { vocab, empty: None, kinds, way: Way::Native(native), flat }
     }
 
     /// The same, behind a normalizer: what of it has a way back is taken back.
@@ -115,7 +117,13 @@ impl Decoder {
                 (Way::Chain(chain), flat)
             }
         };
-        Ok(Self { vocab, kinds, way, flat })
+        Ok(Self { vocab, empty: None, kinds, way, flat })
+    }
+
+    /// The same, where an id stands for an empty text rather than for nothing.
+    #[must_use]
+    pub fn with_empty(self, empty: Option<u32>) -> Self {
+        Self { empty, ..self }
     }
 
     /// All pieces, special tokens included.
@@ -125,7 +133,9 @@ impl Decoder {
 
     /// The piece of the id at place `at`.
     fn piece(&self, id: u32, at: usize) -> Result<&[u8]> {
-        self.vocab.piece(id).ok_or(Error::UnknownId { id, at, len: self.vocab.len() })
+        let empty = || self.empty.filter(|&empty| empty == id).map(|_| &[][..]);
+        let piece = self.vocab.piece(id).or_else(empty);
+        piece.ok_or(Error::UnknownId { id, at, len: self.vocab.len() })
     }
 
     fn is_skipped(&self, id: u32, skip_specials: bool) -> bool {
