@@ -281,6 +281,33 @@ fn documents_from_memory() {
     }
 }
 
+/// The threads would wait for ever for who no longer feeds them.
+#[test]
+fn a_panic_of_who_feeds_comes_out() {
+    let mut batches = 0;
+    let mut fill = |batch: &mut Batch| {
+        batches += 1;
+        assert!(batches < 4, "no more");
+        batch.push(b"a");
+        true
+    };
+    let run = std::panic::AssertUnwindSafe(|| {
+        let options = options(3, 1, Errors::Strict);
+        count_documents(&mut fill, &whole_documents(), &options, &Arc::default(), &mut |_| ())
+    });
+    let panic = std::panic::catch_unwind(run).unwrap_err();
+    assert_eq!(panic.downcast_ref(), Some(&"no more"));
+}
+
+#[test]
+fn absurd_numbers_of_threads() {
+    let options = options(usize::MAX, 1, Errors::Strict);
+    let (counts, _) = feed(&[b"a", b"b", b"a"], &options).unwrap();
+    assert_eq!(counts.total(), 3);
+    let (counts, _) = read(&[b"a\nb\n"], &KEEP, &options).unwrap();
+    assert_eq!(counts.total(), 2);
+}
+
 #[test]
 fn a_cancelled_run_ends() {
     let progress: Arc<Progress> = Arc::default();

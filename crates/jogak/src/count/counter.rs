@@ -18,6 +18,7 @@ use crate::error::{Error, Result};
 use crate::pretokenize::Cut;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::Builder;
 
 /// Bits of a position that number the words within a block; the rest number the blocks.
 const WORD_BITS: u32 = 36;
@@ -302,7 +303,9 @@ pub(super) fn merge(mut counters: Vec<Counter>, threads: usize) -> Result<(Vec<T
         work()
     } else {
         std::thread::scope(|scope| {
-            let others: Vec<_> = (1..threads.min(PARTITIONS)).map(|_| scope.spawn(work)).collect();
+            // Threads that cannot be had are done without.
+            let start = |_| Builder::new().spawn_scoped(scope, work).ok();
+            let others: Vec<_> = (1..threads.min(PARTITIONS)).map_while(start).collect();
             let mut done = work();
             for other in others {
                 match other.join() {
