@@ -96,7 +96,7 @@ impl<'a> Learner<'a> {
         };
         if let Some(goal) = goal {
             let length: u64 = learner.occurrences.iter().sum();
-            let guess = length / (goal as u64 + 1) / PAIRS_PER_MERGE;
+            let guess = length / (goal as u64).saturating_add(1) / PAIRS_PER_MERGE;
             learner.threshold = guess.max(config.min_pair_count);
         }
         learner
