@@ -163,9 +163,13 @@ impl TrainObserver for Bookkeeper {
 #[test]
 fn what_is_said_of_a_merge_is_so() {
     let mut random = Random(2);
-    for _ in 0..60 {
-        let words = random.words(&['x', 'y', 'z'], 12);
-        let config = config(Ties::LowestId);
+    let alphabet = ['x', 'y', 'z', '1', '가'];
+    let rules =
+        PieceRules { split_digits: true, split_by_unicode_script: true, ..PieceRules::default() };
+    for round in 0..120 {
+        let (letters, rules) = if round < 60 { (3, PieceRules::default()) } else { (5, rules) };
+        let words = random.words(&alphabet[..letters], 12);
+        let config = BpeConfig { rules, ..config(ALL_TIES[round % 5]) };
         let silent = train(&words, &config);
         let mut bookkeeper =
             Bookkeeper { live: silent.initial_live as i64, length: silent.initial_length };

@@ -408,7 +408,7 @@ impl<'a> Learner<'a> {
     }
 
     pub(super) fn view(&self) -> View<'_> {
-        View::new(&self.field, &self.pieces, self.config.ties, &self.passed)
+        View::new(&self.field, &self.pieces, self.config, &self.passed)
     }
 }
 
