@@ -327,14 +327,13 @@ pub(super) fn merge(mut counters: Vec<Counter>, threads: usize) -> Result<(Vec<T
     Ok((tables, total))
 }
 
-/// One part: the smaller tables are added to the largest and freed one by one.
+/// One part: the smaller tables are added to the largest and freed one by one. If only some keep first
+/// positions, all are added to a table that keeps none.
 fn merge_part(mut tables: Vec<Table>) -> Result<(Table, u64)> {
     tables.sort_by_key(Table::len);
     let keep_order = !tables.is_empty() && tables.iter().all(Table::keeps_order);
-    let mut all = match tables.pop() {
-        Some(largest) => largest,
-        None => Table::new(keep_order),
-    };
+    let largest = tables.pop_if(|largest| largest.keeps_order() == keep_order);
+    let mut all = largest.unwrap_or_else(|| Table::new(keep_order));
     for table in tables {
         for entry in table.iter() {
             all.add(entry.word, hash(entry.word), entry.count, entry.position)?;
