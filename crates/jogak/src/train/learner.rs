@@ -16,7 +16,8 @@ use super::places::{Batch, Errand, Field, Kept, Near, Rule, Side, Tally, Task, W
 use super::ties::{Tied, Ties};
 use super::view::View;
 
-/// A pair in the heap: its count when it was put there, and its number in the table of pairs.
+/// A pair that waits in the queue: its count when it was put there, its ids, and its number in the table
+/// of pairs, which another pair may have by now.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Entry {
     pub(super) count: u64,
