@@ -23,6 +23,7 @@ from hypothesis import HealthCheck, assume, given, settings, strategies
 from rich.cells import cell_len
 from rich.console import Console
 
+import jogak
 from jogak.compression import compress
 from jogak.explain import (
     Candidate,
@@ -414,6 +415,14 @@ def test_byte_level_symbols_show_whole_characters_and_broken_bytes() -> None:
     assert byte_level(symbol("최고".encode()[:5])) == "최‹EAB3›"
     assert byte_level(symbol("최고".encode()[1:])) == "‹B59C›고"
     assert byte_level("<|끝|>") == "<|끝|>"
+
+
+def test_what_the_rules_forbid_is_no_candidate() -> None:
+    config = jogak.BPE(marker="none", split_digits=True, min_pair_count=1)
+    tok = jogak.train({"12": 10, "ab": 5}, config, pretokenizer="none", trace=1)
+    (merge,) = tok.training.trace.merges
+    assert merge.candidates == (Candidate("a", "b", 5),)
+    assert (merge.candidates_total, merge.tied) == (1, 1)
 
 
 # --- compression --------------------------------------------------------------------------------

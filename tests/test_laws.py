@@ -350,6 +350,18 @@ def test_training_does_not_depend_on_shards(corpus: list[str], cut: int, config:
     assert other.training == tok.training
 
 
+def test_a_goal_out_of_reach() -> None:
+    """The largest number of merges, pieces or steps is as good as any that is not reached."""
+    most, words = 2**64 - 1, {"lower": 5, "lowest": 3}
+    near = jogak.train(words, jogak.BPE(num_merges=1000)).spec
+    assert jogak.train(words, jogak.BPE(num_merges=most)).spec == near
+    assert jogak.train(words, jogak.BPE(vocab_size=most)).spec == near
+    near = jogak.train(words, jogak.WordPiece(vocab_size=1000)).spec
+    assert jogak.train(words, jogak.WordPiece(vocab_size=most)).spec == near
+    text = "aaabdaaabac"
+    assert jogak.compress(text, max_steps=most) == jogak.compress(text, max_steps=1000)
+
+
 def test_training_does_not_depend_on_threads(tmp_path: Any) -> None:
     """One thread, many threads, one file, many files: one tokenizer."""
     lines = [

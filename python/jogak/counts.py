@@ -373,13 +373,15 @@ def count(
             U+FFFD in the place of broken UTF-8, as Python does; ``"skip"``: leave the document out.
         min_word_length: leave out words of fewer characters (code points).
         keep_order: remember which word occurred first (for training with ``ties="first-seen"``).
-        num_threads: None: what ``JOGAK_NUM_THREADS`` says, or else one per core.
+        num_threads: None: what ``JOGAK_NUM_THREADS`` says, or else one per core. At most 1024 are
+            started, and fewer where the system gives fewer.
         progress: True draws a bar on standard error; or a function that is called with ``"counting"``,
             the bytes done, and the bytes there are (None if that cannot be known).
 
     Raises:
         ConfigError: an impossible option, or one that nothing in the corpus can use.
-        CorpusError: no such file; or a document that cannot be read, with file, line and byte.
+        CorpusError: no such file; or a document that cannot be read, with file, line and byte; or
+            the system gives no thread at all.
 
     >>> count(["to be or not to be"], pretokenizer="whitespace").most_common(2)
     [('be', 2), ('to', 2)]

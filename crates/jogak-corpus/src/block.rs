@@ -61,6 +61,8 @@ pub(crate) trait Supply: Sync {
     fn next(&self, spare: Vec<u8>) -> std::result::Result<Option<Block>, (u64, Error)>;
     /// Files that were opened so far.
     fn files(&self) -> u64;
+    /// Says that no block is wanted any more, to who waits for one.
+    fn end(&self) {}
 }
 
 /// Blocks from files, one after the other.

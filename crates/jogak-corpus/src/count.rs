@@ -10,14 +10,18 @@ use crate::feed::{Batch, Feed};
 use crate::report::Report;
 use crate::source::{Errors, Input, Source};
 use jogak::count::{Counter, Counts, Words};
+use std::io;
 use std::num::NonZero;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::thread::Scope;
+use std::thread::{Builder, Scope};
 use std::time::{Duration, Instant};
 
 /// Time between two ticks.
 const TICK: Duration = Duration::from_millis(50);
+
+/// More threads than this are not started.
+pub const MOST_THREADS: usize = 1024;
 
 /// How to count.
 #[derive(Debug, Clone)]
@@ -28,7 +32,8 @@ pub struct Options {
     pub keep_order: bool,
     /// Words of fewer characters are left out.
     pub min_word_length: usize,
-    /// Threads that count; None for one per core.
+    /// Threads that count; None for one per core. More than [`MOST_THREADS`] are as many, and where
+    /// the system has fewer to give, those that it has given count.
     pub threads: Option<NonZero<usize>>,
     /// Bytes that a thread reads at once. The default stays in a second-level cache while its words are
     /// counted.
@@ -100,7 +105,8 @@ impl Progress {
 /// Counts the words of files.
 ///
 /// # Errors
-/// The first thing in the corpus that is wrong; [`Error::Cancelled`] if `progress` was.
+/// The first thing in the corpus that is wrong; [`Error::Cancelled`] if `progress` was;
+/// [`Error::Threads`] if the system gives no thread at all.
 pub fn count_sources<W: Words>(
     sources: Vec<Source>,
     words: &W,
@@ -128,8 +134,7 @@ pub fn count_documents<W: Words>(
     progress: &Arc<Progress>,
     tick: &mut dyn FnMut(&Progress),
 ) -> Result<(Counts, Report)> {
-    let threads = options.threads.map_or_else(cores, NonZero::get);
-    let feed = Feed::new(threads + 1);
+    let feed = Feed::new(wanted(options) + 1);
     run(&feed, words, options, progress, usize::MAX, |crew| {
         let mut last = Instant::now();
         let mut more = true;
@@ -158,8 +163,10 @@ fn size(source: &Source) -> Option<u64> {
     path.metadata().map_or(Some(0), |data| data.is_file().then_some(data.len()))
 }
 
-fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, NonZero::get)
+/// How many threads are asked for.
+fn wanted(options: &Options) -> usize {
+    let cores = || std::thread::available_parallelism().map_or(1, NonZero::get);
+    options.threads.map_or_else(cores, NonZero::get).min(MOST_THREADS)
 }
 
 /// Starts the threads, lets `conduct` run on this one, and merges.
@@ -171,14 +178,23 @@ fn run<W: Words>(
     useful: usize,
     conduct: impl FnOnce(&Crew<'_>),
 ) -> Result<(Counts, Report)> {
-    let threads = options.threads.map_or_else(cores, NonZero::get).min(useful).max(1);
+    let threads = wanted(options).min(useful).max(1);
     let crew = Crew::new(progress, threads);
     let mut report = Report::default();
     let counters = std::thread::scope(|scope| {
-        let workers: Vec<_> =
-            (0..threads).map(|_| start(scope, &crew, supply, words, options)).collect();
+        let mut workers = Vec::with_capacity(threads);
+        while workers.len() < threads {
+            match start(scope, &crew, supply, words, options) {
+                Ok(worker) => workers.push(worker),
+                Err(reason) if workers.is_empty() => return Err(Error::Threads { reason }),
+                Err(_) => break,
+            }
+        }
+        crew.lack(threads - workers.len());
+        let conducting = Conducting { crew: &crew, supply };
         conduct(&crew);
-        let mut counters = Vec::with_capacity(threads);
+        drop(conducting);
+        let mut counters = Vec::with_capacity(workers.len());
         for worker in workers {
             match worker.join() {
                 Ok((counter, seen)) => {
@@ -188,8 +204,8 @@ fn run<W: Words>(
                 Err(panic) => std::panic::resume_unwind(panic),
             }
         }
-        counters
-    });
+        Ok(counters)
+    })?;
     if progress.is_cancelled() {
         return Err(Error::Cancelled);
     }
@@ -198,6 +214,7 @@ fn run<W: Words>(
     }
     report.files = supply.files();
     let core = |error| Error::Core { place: None, error };
+    let threads = counters.len();
     let mut counts = Counts::from_counters(counters, threads).map_err(core)?;
     if options.min_word_length > 1 {
         let all = counts.total();
@@ -243,6 +260,11 @@ impl<'a> Crew<'a> {
         self.failed.store(true, Ordering::Relaxed);
     }
 
+    /// So many threads have not started.
+    fn lack(&self, threads: usize) {
+        *self.working.lock().unwrap_or_else(PoisonError::into_inner) -= threads;
+    }
+
     /// Waits for all threads, ticking.
     fn wait(&self, tick: &mut dyn FnMut(&Progress)) {
         let mut working = self.working.lock().unwrap_or_else(PoisonError::into_inner);
@@ -273,6 +295,21 @@ impl Drop for Leaving<'_> {
     }
 }
 
+/// Ends the threads if who feeds them, or ticks, panics: the scope waits for them.
+struct Conducting<'a, S: Supply> {
+    crew: &'a Crew<'a>,
+    supply: &'a S,
+}
+
+impl<S: Supply> Drop for Conducting<'_, S> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.crew.failed.store(true, Ordering::Relaxed);
+            self.supply.end();
+        }
+    }
+}
+
 type Worker<'scope> = std::thread::ScopedJoinHandle<'scope, (Counter, Report)>;
 
 fn start<'scope, W: Words>(
@@ -281,8 +318,8 @@ fn start<'scope, W: Words>(
     supply: &'scope impl Supply,
     words: &'scope W,
     options: &'scope Options,
-) -> Worker<'scope> {
-    scope.spawn(move || {
+) -> io::Result<Worker<'scope>> {
+    Builder::new().spawn_scoped(scope, move || {
         let _leaving = Leaving(crew);
         let mut counter = Counter::new(options.keep_order);
         let mut report = Report::default();

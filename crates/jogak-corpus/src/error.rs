@@ -35,6 +35,11 @@ pub enum Error {
         /// What it said.
         error: jogak::Error,
     },
+    /// No thread could be started.
+    Threads {
+        /// The system's words.
+        reason: std::io::Error,
+    },
     /// The caller stopped the run.
     Cancelled,
 }
@@ -173,6 +178,11 @@ impl fmt::Display for Error {
                 write!(f, "in the text from {place}: {error}")
             }
             Error::Core { place: None, error } => write!(f, "{error}"),
+            Error::Threads { reason } => write!(
+                f,
+                "the system gives no thread to count on ({reason}); raise its limit of threads or memory, or \
+                 end other programs, and try again"
+            ),
             Error::Cancelled => f.write_str("stopped"),
         }
     }

@@ -110,4 +110,8 @@ impl Supply for Feed {
     fn files(&self) -> u64 {
         0
     }
+
+    fn end(&self) {
+        self.close(true);
+    }
 }

@@ -28,7 +28,7 @@ mod saved;
 mod source;
 mod table;
 
-pub use count::{Options, Progress, count_documents, count_sources};
+pub use count::{MOST_THREADS, Options, Progress, count_documents, count_sources};
 pub use error::{Error, Place, Problem, Result};
 pub use feed::Batch;
 pub use reading::{Documents, Texts};

@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test says so by failing")]
 
-use jogak::count::{Counts, Order};
+use jogak::count::{Counter, Counts, Order, Words};
 use jogak::pretokenize::{Pretokenizer, Scheme};
 use jogak_corpus::{
     Batch, Error, Errors, Format, Input, Options, Place, Problem, Progress, Report, Result, Source,
@@ -81,6 +81,59 @@ fn lines() {
     let (dropped, report) = same_in_every_way(&corpus, &drop, Errors::Strict).unwrap();
     assert_eq!(texts(&dropped), ["가 나", "\r", "다\r", "끝", "a\0b", "\u{85}", "last"]);
     assert_eq!((report.documents, report.empty_documents), (8, 1));
+}
+
+/// A scheme that cuts by masks takes all lines of a block at once. They are the words and the documents
+/// that cutting line after line gives.
+#[test]
+fn whole_lines_by_masks() {
+    let lines = [
+        "it's  12 apples,\n",
+        "\n",
+        "   \n",
+        " ends with spaces  \n",
+        "\t\ta tab, and we'll\r\n",
+        "국밥을 두 그릇 먹었다.\n",
+        "a\0b\u{2028}c \u{a0}\u{3000}d\n",
+        "'s and 's'd \u{301}e😀😀\n",
+        "a much longer line, so that sixty-four bytes and more lie between two of its ends: 1234567\n",
+        "\r\r\n",
+        "x\n",
+    ];
+    let gpt2 = Pretokenizer::new(&[Scheme::Gpt2]).unwrap();
+    assert!(gpt2.count_lines("a\n", &mut Counter::new(false)), "this is about whole lines");
+    for turn in 0..lines.len() {
+        let mut text = [&lines[turn..], &lines[..turn]].concat().concat();
+        for ended in [true, false] {
+            if !ended {
+                text.pop();
+            }
+            let mut counter = Counter::new(true);
+            let mut all = 0;
+            for line in text.split_inclusive('\n') {
+                gpt2.count(line, &mut (), &mut counter).unwrap();
+                all += 1;
+            }
+            let wanted = Counts::from_counters(vec![counter], 1).unwrap();
+            for threads in [1, 3] {
+                for size in [1, 7, 63, 64, 65, 100, 200, 1 << 18] {
+                    let source = Source {
+                        name: "file".into(),
+                        input: Input::Stream(Box::new(Cursor::new(text.clone().into_bytes()))),
+                        format: KEEP,
+                    };
+                    let options = options(threads, size, Errors::Strict);
+                    let (counts, report) =
+                        count_sources(vec![source], &gpt2, &options, &Arc::default(), &mut |_| ())
+                            .unwrap();
+                    let how = format!("turn {turn}, ended {ended}, blocks of {size}");
+                    assert_eq!(documents(&counts), documents(&wanted), "{how}");
+                    assert_eq!(report.documents, all, "{how}");
+                    assert_eq!(report.empty_documents, 0, "{how}");
+                }
+            }
+        }
+    }
 }
 
 #[test]
@@ -279,6 +332,33 @@ fn documents_from_memory() {
             assert!(error.to_string().starts_with("document 3, byte 1: broken"), "{error}");
         }
     }
+}
+
+/// The threads would wait for ever for who no longer feeds them.
+#[test]
+fn a_panic_of_who_feeds_comes_out() {
+    let mut batches = 0;
+    let mut fill = |batch: &mut Batch| {
+        batches += 1;
+        assert!(batches < 4, "no more");
+        batch.push(b"a");
+        true
+    };
+    let run = std::panic::AssertUnwindSafe(|| {
+        let options = options(3, 1, Errors::Strict);
+        count_documents(&mut fill, &whole_documents(), &options, &Arc::default(), &mut |_| ())
+    });
+    let panic = std::panic::catch_unwind(run).unwrap_err();
+    assert_eq!(panic.downcast_ref(), Some(&"no more"));
+}
+
+#[test]
+fn absurd_numbers_of_threads() {
+    let options = options(usize::MAX, 1, Errors::Strict);
+    let (counts, _) = feed(&[b"a", b"b", b"a"], &options).unwrap();
+    assert_eq!(counts.total(), 3);
+    let (counts, _) = read(&[b"a\nb\n"], &KEEP, &options).unwrap();
+    assert_eq!(counts.total(), 2);
 }
 
 #[test]

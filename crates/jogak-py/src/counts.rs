@@ -62,7 +62,9 @@ pub(crate) fn corpus_error(py: Python<'_>, error: jogak_corpus::Error) -> PyErr 
         jogak_corpus::Error::Core { place, error } => {
             core_error(py, &error, &message, place.as_deref())
         }
-        jogak_corpus::Error::Cancelled => raise(py, "CorpusError", (message,)),
+        jogak_corpus::Error::Threads { .. } | jogak_corpus::Error::Cancelled => {
+            raise(py, "CorpusError", (message,))
+        }
     }
 }
 

@@ -2,8 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may stop where something is not as it should be")]
 
-use std::collections::{BTreeSet, HashMap};
-use std::ops::ControlFlow;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::ops::{ControlFlow, Range};
 
 use jogak::count::{Counter, Counts};
 use jogak::observe::Silent;
@@ -108,12 +108,22 @@ impl Random {
     }
 
     fn words(&mut self, alphabet: &[char], count: u64) -> Vec<(String, u64)> {
-        let mut words: Vec<(String, u64)> = Vec::new();
+        self.words_of(alphabet, count, 1..10)
+    }
+
+    fn words_of(
+        &mut self,
+        alphabet: &[char],
+        count: u64,
+        lengths: Range<u64>,
+    ) -> Vec<(String, u64)> {
+        let mut known = HashSet::new();
+        let mut words = Vec::new();
         for _ in 0..count {
-            let length = 1 + self.below(9);
+            let length = lengths.start + self.below(lengths.end - lengths.start);
             let mut letter = || alphabet[self.below(alphabet.len() as u64) as usize];
             let word: String = (0..length).map(|_| letter()).collect();
-            if !words.iter().any(|(known, _)| *known == word) {
+            if known.insert(word.clone()) {
                 words.push((word, 1 + self.below(6)));
             }
         }
@@ -163,9 +173,13 @@ impl TrainObserver for Bookkeeper {
 #[test]
 fn what_is_said_of_a_merge_is_so() {
     let mut random = Random(2);
-    for _ in 0..60 {
-        let words = random.words(&['x', 'y', 'z'], 12);
-        let config = config(Ties::LowestId);
+    let alphabet = ['x', 'y', 'z', '1', '가'];
+    let rules =
+        PieceRules { split_digits: true, split_by_unicode_script: true, ..PieceRules::default() };
+    for round in 0..120 {
+        let (letters, rules) = if round < 60 { (3, PieceRules::default()) } else { (5, rules) };
+        let words = random.words(&alphabet[..letters], 12);
+        let config = BpeConfig { rules, ..config(ALL_TIES[round % 5]) };
         let silent = train(&words, &config);
         let mut bookkeeper =
             Bookkeeper { live: silent.initial_live as i64, length: silent.initial_length };
@@ -304,9 +318,16 @@ fn merges_at_once_are_those_made_one_by_one() {
     let mut random = Random(17);
     for round in 0..150 {
         let alphabet: Vec<char> = "abcdefgh".chars().take(2 + round % 7).collect();
-        // Large enough for two sides, now and then.
-        let count = if round % 50 == 0 { 60_000 } else { 20 + random.below(300) };
-        let words = random.words(&alphabet, count);
+        // Once there are symbols enough for two sides.
+        let large = round == 5;
+        let words = if large {
+            random.words_of(&alphabet, 65_000, 4..16)
+        } else {
+            let count = 20 + random.below(300);
+            random.words(&alphabet, count)
+        };
+        let symbols: usize = words.iter().map(|(word, _)| word.len()).sum();
+        assert!(!large || words.len() >= 60_000 && symbols >= 1 << 19, "{symbols} symbols");
         let mut counter = Counter::new(false);
         for (word, count) in &words {
             counter.add_many(word.as_bytes(), *count, 0).unwrap();

@@ -83,7 +83,8 @@ def train(
             ``"whitespace"`` for all others.
         special_tokens: texts, which get the first ids, or a dict text -> chosen id. Ordinary text
             never becomes one.
-        num_threads: threads for counting and for Unigram; the result does not depend on it.
+        num_threads: threads for counting and for training, at most 1024; the result does not depend
+            on it.
         progress: True for a bar, or a callable ``(stage, done, total)``.
         trace: True to keep how each merge came about (`TrainingLog.trace`), or how many of the first
             merges. Every traced merge reads the whole inventory: for small corpora. For Unigram,

@@ -126,7 +126,7 @@ class Running(Decoding, Ways):
         Args:
             texts: the texts, each as `encode` takes it.
             num_threads: at most this many threads; None asks ``JOGAK_NUM_THREADS``, then takes all
-                cores.
+                cores. More than 1024 are 1024.
             add_special_tokens, dropout, alpha, seed, strategy, special, allowed_special,
                 disallowed_special: as in `encode`; where something is drawn, each text has its own
                 stream of random numbers, made from the seed and the text's number.

@@ -18,6 +18,7 @@ use crate::error::{Error, Result};
 use crate::pretokenize::Cut;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::Builder;
 
 /// Bits of a position that number the words within a block; the rest number the blocks.
 const WORD_BITS: u32 = 36;
@@ -302,7 +303,9 @@ pub(super) fn merge(mut counters: Vec<Counter>, threads: usize) -> Result<(Vec<T
         work()
     } else {
         std::thread::scope(|scope| {
-            let others: Vec<_> = (1..threads.min(PARTITIONS)).map(|_| scope.spawn(work)).collect();
+            // Threads that cannot be had are done without.
+            let start = |_| Builder::new().spawn_scoped(scope, work).ok();
+            let others: Vec<_> = (1..threads.min(PARTITIONS)).map_while(start).collect();
             let mut done = work();
             for other in others {
                 match other.join() {
@@ -324,14 +327,13 @@ pub(super) fn merge(mut counters: Vec<Counter>, threads: usize) -> Result<(Vec<T
     Ok((tables, total))
 }
 
-/// One part: the smaller tables are added to the largest and freed one by one.
+/// One part: the smaller tables are added to the largest and freed one by one. If only some keep first
+/// positions, all are added to a table that keeps none.
 fn merge_part(mut tables: Vec<Table>) -> Result<(Table, u64)> {
     tables.sort_by_key(Table::len);
     let keep_order = !tables.is_empty() && tables.iter().all(Table::keeps_order);
-    let mut all = match tables.pop() {
-        Some(largest) => largest,
-        None => Table::new(keep_order),
-    };
+    let largest = tables.pop_if(|largest| largest.keeps_order() == keep_order);
+    let mut all = largest.unwrap_or_else(|| Table::new(keep_order));
     for table in tables {
         for entry in table.iter() {
             all.add(entry.word, hash(entry.word), entry.count, entry.position)?;

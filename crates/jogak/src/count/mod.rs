@@ -318,6 +318,28 @@ mod tests {
     const TEXT: &str = "나 는 간장 밥 b a 밥 이 좋 다 a 나 a 밥밥밥밥밥밥밥밥밥밥밥밥밥밥밥밥밥밥밥밥밥밥밥밥밥밥밥밥밥밥밥밥밥밥밥밥밥밥밥밥밥밥밥밥";
 
     #[test]
+    fn an_order_is_kept_if_all_keep_it() {
+        let filled = |keep_order, words: usize| {
+            let mut counter = Counter::new(keep_order);
+            for number in 0..words {
+                counter.add(format!("word {number}").as_bytes());
+            }
+            counter
+        };
+        // Whichever is the larger one, in all parts.
+        for (kept, other) in [(2000, 10), (10, 2000), (500, 500), (0, 10), (10, 0)] {
+            let mixed = vec![filled(true, kept), filled(false, other)];
+            let mixed = Counts::from_counters(mixed, 2).unwrap();
+            assert!(!mixed.keeps_order(), "{kept} {other}");
+            assert!(mixed.tables.iter().all(|table| !table.keeps_order()));
+            let plain = vec![filled(false, kept), filled(false, other)];
+            assert_eq!(mixed, Counts::from_counters(plain, 1).unwrap());
+            let all = vec![filled(true, kept), filled(true, other)];
+            assert!(Counts::from_counters(all, 2).unwrap().keeps_order());
+        }
+    }
+
+    #[test]
     fn any_number_of_threads_gives_the_same() {
         for keep_order in [false, true] {
             let one = counts(TEXT, keep_order, 1);

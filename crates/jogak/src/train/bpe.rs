@@ -6,12 +6,13 @@
 //!
 //! Recounting after every merge would read the corpus thousands of times. Instead:
 //!
-//! * every counted pair knows the places where it stands, so that a merge touches only those;
+//! * the places where every kept pair stands are known, so that a merge touches only those;
 //! * a merge changes the counts of the pairs left and right of those places only;
-//! * the largest count is found with a heap whose entries may be out of date: counts only fall, so
+//! * the largest count is found with a queue whose entries may be out of date: counts only fall, so
 //!   an entry is put right when it comes to the top;
+//! * merges that come next in any case are made at once, on parts of the corpus that threads share;
 //! * pairs below a threshold are not kept at all. The answer is exact as long as the best pair
-//!   reaches it; when the heap runs dry, the threshold is lowered and pairs are counted anew.
+//!   reaches it; when the queue runs dry, the threshold is lowered and pairs are counted anew.
 //!
 //! A pair whose joined text already is a piece or a special token, or is too long, is passed over
 //! for good. That keeps every text at one id, and special tokens out of reach of ordinary text.

@@ -24,7 +24,7 @@ pub struct Corpus {
     pub(super) length: u64,
     /// How often every symbol occurs.
     pub(super) occurrences: Vec<u64>,
-    /// How many threads may work on it.
+    /// How many threads may work on it; a trainer may take fewer.
     pub(super) threads: usize,
     /// The observer asked to stop before all words were cut.
     pub(super) interrupted: bool,
@@ -39,8 +39,9 @@ pub(super) enum Start<'a> {
 }
 
 impl Corpus {
-    /// Cuts words into symbols, every part on a thread of its own; as many threads work later on. Speed
-    /// and memory are best if the words come sorted by count; the order matters for
+    /// Cuts words into symbols, every part on a thread of its own. Training may take as many threads
+    /// later on; BPE takes at most four, for pairs and for merges, and one for a small corpus. Speed and
+    /// memory are best if the words come sorted by count; the order matters for
     /// [`super::Ties::FirstSeen`] only.
     ///
     /// If `observer` asks to stop, the words read until then are the corpus, and
@@ -59,8 +60,8 @@ impl Corpus {
         Self::cut(parts, &Start::of(config), || observer.progress(0, goal))
     }
 
-    /// The same for all words of `counts`, on up to `threads` threads; in an order that has no meaning,
-    /// so not for [`super::Ties::FirstSeen`]. If `observer` asks to stop, [`Corpus::train`] makes no
+    /// The same for all words of `counts`, cut on up to `threads` threads; in an order that has no
+    /// meaning, so not for [`super::Ties::FirstSeen`]. If `observer` asks to stop, [`Corpus::train`] makes no
     /// merge.
     ///
     /// # Errors

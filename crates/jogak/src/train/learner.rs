@@ -16,7 +16,8 @@ use super::places::{Batch, Errand, Field, Kept, Near, Rule, Side, Tally, Task, W
 use super::ties::{Tied, Ties};
 use super::view::View;
 
-/// A pair in the heap: its count when it was put there, and its number in the table of pairs.
+/// A pair that waits in the queue: its count when it was put there, its ids, and its number in the table
+/// of pairs, which another pair may have by now.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Entry {
     pub(super) count: u64,
@@ -96,7 +97,7 @@ impl<'a> Learner<'a> {
         };
         if let Some(goal) = goal {
             let length: u64 = learner.occurrences.iter().sum();
-            let guess = length / (goal as u64 + 1) / PAIRS_PER_MERGE;
+            let guess = length / (goal as u64).saturating_add(1) / PAIRS_PER_MERGE;
             learner.threshold = guess.max(config.min_pair_count);
         }
         learner
@@ -408,7 +409,7 @@ impl<'a> Learner<'a> {
     }
 
     pub(super) fn view(&self) -> View<'_> {
-        View::new(&self.field, &self.pieces, self.config.ties, &self.passed)
+        View::new(&self.field, &self.pieces, self.config, &self.passed)
     }
 }
 

@@ -1,4 +1,5 @@
-//! Pairs of neighbours with their counts and the places where they stand.
+//! Pairs of neighbours: a census of all in a corpus, with counts and places, and the table of those that
+//! are kept, with counts. The places are kept by the sides of the corpus, see [`super::places`].
 
 use std::ops::{ControlFlow, Range};
 

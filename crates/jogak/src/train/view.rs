@@ -4,11 +4,10 @@ use std::ops::ControlFlow;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::bpe::Merge;
+use super::bpe::{BpeConfig, Merge};
 use super::learner::{Entry, tied};
 use super::pieces::Pieces;
 use super::places::Field;
-use super::ties::Ties;
 use crate::observe::Silent;
 
 /// Watches BPE training.
@@ -49,7 +48,7 @@ impl TrainObserver for Silent {
 pub struct View<'a> {
     field: &'a Field,
     pieces: &'a Pieces,
-    ties: Ties,
+    config: &'a BpeConfig,
     passed: &'a FxHashSet<(u32, u32)>,
 }
 
@@ -57,10 +56,10 @@ impl<'a> View<'a> {
     pub(super) fn new(
         field: &'a Field,
         pieces: &'a Pieces,
-        ties: Ties,
+        config: &'a BpeConfig,
         passed: &'a FxHashSet<(u32, u32)>,
     ) -> Self {
-        Self { field, pieces, ties, passed }
+        Self { field, pieces, config, passed }
     }
 
     /// The bytes of a piece.
@@ -68,7 +67,8 @@ impl<'a> View<'a> {
         &self.pieces.texts[id as usize]
     }
 
-    /// All pairs that could be merged, with counts, best first by count and the rule for ties.
+    /// All pairs that the rules of pieces let be merged and that were not passed over, with counts, best
+    /// first by count and the rule for ties: so the first one is the one taken.
     /// Cost: reads the whole corpus.
     pub fn candidates(&self) -> Vec<((u32, u32), u64)> {
         let mut counts: FxHashMap<(u32, u32), (u64, u32)> = FxHashMap::default();
@@ -77,13 +77,15 @@ impl<'a> View<'a> {
         });
         let mut entries: Vec<Entry> = counts
             .into_iter()
-            .filter(|(ids, _)| !self.passed.contains(ids))
+            .filter(|&(ids, _)| {
+                !self.passed.contains(&ids) && self.pieces.allowed(self.config, ids)
+            })
             .map(|(ids, (count, first))| Entry { count, ids, number: 0, first })
             .collect();
         entries.sort_by(|a, b| {
-            b.count
-                .cmp(&a.count)
-                .then_with(|| self.ties.compare(&tied(self.pieces, a), &tied(self.pieces, b)))
+            b.count.cmp(&a.count).then_with(|| {
+                self.config.ties.compare(&tied(self.pieces, a), &tied(self.pieces, b))
+            })
         });
         entries.into_iter().map(|entry| (entry.ids, entry.count)).collect()
     }

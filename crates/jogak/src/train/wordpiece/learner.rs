@@ -88,7 +88,7 @@ impl<'a> Learner<'a> {
         let frequent_first =
             config.min_pair_count.is_none() || config.criterion == Criterion::Count;
         if let Some(goal) = goal.filter(|_| frequent_first) {
-            let guess = length / (goal as u64 + 1) / PAIRS_PER_MERGE;
+            let guess = length / (goal as u64).saturating_add(1) / PAIRS_PER_MERGE;
             // A power of two, so that no band is kept in part.
             learner.threshold = (1 << guess.max(1).ilog2()).max(learner.threshold);
         }
