@@ -200,6 +200,10 @@ CASES = [
     C("an id", jogak.DecodeError, lambda _: tok().decode([0, 99]),
       ("id 99 (at position 1) stands for no piece", "ids below 11", "another tokenizer?"),
       variant="core.UnknownId"),
+    C("how to decode", jogak.ConfigError, lambda _: tok().decode([0], errors="drop"),  # type: ignore[arg-type]
+      ("errors is 'drop'", "expected 'replace' or 'strict'")),
+    C("how many ways", jogak.ConfigError, lambda _: unigram().nbest("aa", 0),
+      ("n is 0", "expected a whole number, at least 1")),
     C("no id", jogak.DecodeError, lambda _: tok().decode(["a"]),
       ("ids must be whole numbers from 0 to 4294967295",)),
     C("the piece of no id", jogak.DecodeError, lambda _: tok().piece(99),
