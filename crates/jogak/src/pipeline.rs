@@ -38,6 +38,7 @@ pub struct Tokenizer {
     cache_limit: usize,
     /// Whether words are looked up as they stand in the text.
     looks_up_raw: bool,
+    density: batch::Density,
     /// Workers that nobody uses at the moment. Never waited for: who finds the list taken makes a
     /// new worker, so that a process forked at the wrong moment does not hang.
     idle: Mutex<Vec<Worker>>,
@@ -114,7 +115,16 @@ impl Tokenizer {
     ) -> Self {
         let looks_up_raw = raw::suits(&prepare, &model);
         let idle = Mutex::new(Vec::new());
-        Self { prepare, added, model, decoder, cache_limit, looks_up_raw, idle }
+        Self {
+            prepare,
+            added,
+            model,
+            decoder,
+            cache_limit,
+            looks_up_raw,
+            density: batch::Density::default(),
+            idle,
+        }
     }
 
     /// The way back from ids.

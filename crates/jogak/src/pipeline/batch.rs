@@ -50,12 +50,13 @@ struct Gathered {
 }
 
 impl Gathered {
-    fn new(texts: usize, bytes: usize) -> Self {
+    /// For so many texts, with room for so many ids.
+    fn new(texts: usize, room: usize) -> Self {
         let mut offsets = Vec::with_capacity(texts + 1);
         offsets.push(0);
         let mut ids = Vec::new();
         // Room that is not used is not touched, and so costs nothing; without it, ids come together as well.
-        let _ = ids.try_reserve(bytes / 2);
+        let _ = ids.try_reserve(room);
         Self { ids, offsets, ..Self::default() }
     }
 
@@ -76,6 +77,36 @@ impl Gathered {
     }
 }
 
+/// How many ids texts have, by the last large batch: whoever makes room for all of them, and not for many more,
+/// gets memory that was used before.
+#[derive(Debug)]
+pub(super) struct Density {
+    /// Ids to a [`Density::STRETCH`] of bytes.
+    ids: AtomicUsize,
+}
+
+impl Default for Density {
+    fn default() -> Self {
+        Self { ids: AtomicUsize::new(Self::STRETCH / 2) }
+    }
+}
+
+impl Density {
+    const STRETCH: usize = 1 << 12;
+
+    /// Room for the ids of so many bytes of text, and some more.
+    fn room(&self, bytes: usize) -> usize {
+        let ids = self.ids.load(Ordering::Relaxed);
+        (bytes / Self::STRETCH + 1).saturating_mul(ids + ids / 16)
+    }
+
+    fn saw(&self, bytes: usize, ids: usize) {
+        if bytes >= SMALLEST_PART {
+            self.ids.store(ids / (bytes / Self::STRETCH), Ordering::Relaxed);
+        }
+    }
+}
+
 impl Tokenizer {
     /// Encodes many texts on up to `threads` threads. The answer does not depend on their number.
     ///
@@ -88,7 +119,8 @@ impl Tokenizer {
         threads: usize,
     ) -> Result<Batch, (usize, Error)> {
         let lengths: Vec<usize> = texts.iter().map(|text| text.text.len()).collect();
-        let gathered = Mutex::new(Gathered::new(texts.len(), lengths.iter().sum()));
+        let bytes: usize = lengths.iter().sum();
+        let gathered = Mutex::new(Gathered::new(texts.len(), self.density.room(bytes)));
         let done = self.shared_out(&lengths, threads, |range, worker| {
             let first = range.start;
             let mut part = std::mem::take(&mut worker.part);
@@ -109,6 +141,7 @@ impl Tokenizer {
         done.into_iter().collect::<Result<Vec<()>, _>>()?;
         let Gathered { ids, offsets, .. } =
             gathered.into_inner().unwrap_or_else(PoisonError::into_inner);
+        self.density.saw(bytes, ids.len());
         Ok(Batch { ids, offsets })
     }
 

@@ -210,13 +210,7 @@ impl<'a> Words<'a> {
     }
 
     /// Appends the ids of a word that is not known.
-    fn new_word(
-        &mut self,
-        known: &mut KnownWords,
-        start: usize,
-        end: usize,
-        ids: &mut Vec<u32>,
-    ) {
+    fn new_word(&mut self, known: &mut KnownWords, start: usize, end: usize, ids: &mut Vec<u32>) {
         let bytes = self.bytes;
         let Some(cuts) = self.cuts(start) else {
             return self.learner.learn(known, start, end, ids);
