@@ -74,6 +74,8 @@ pub struct Worker {
     spans: Option<Box<WordTable>>,
     queue: Queue,
     habit: words::Habit,
+    /// Room for the ids of a part of a word.
+    found: Vec<u32>,
     scratch: Scratch,
     prepared: prepare::Scratch,
     /// Room for the ids of a part of a batch.
@@ -188,6 +190,7 @@ impl Tokenizer {
             spans: None,
             queue: Queue::default(),
             habit: words::Habit::default(),
+            found: Vec::new(),
             scratch: Scratch::default(),
             prepared: prepare::Scratch::default(),
             part: batch::Part::default(),

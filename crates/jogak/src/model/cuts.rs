@@ -140,7 +140,7 @@ impl Cuts {
     }
 
     /// Calls `part(start, end, character)` with the parts of the word `text[start..end]`, left to right, in bytes
-    /// of the text; `character` is the [code](character_code) of a part that is one character, with or without a
+    /// of the text; `character` is the [code](alone) of a part that is one character, with or without a
     /// space before it, else 0. A word has whole characters.
     #[inline]
     pub(crate) fn for_each_part(
@@ -181,7 +181,7 @@ const ROW: usize = 64;
 /// The characters of some words, and which of them belong together: what most words of Chinese and Korean are.
 pub(crate) struct Row {
     len: usize,
-    /// Their [codes](character_code).
+    /// Their [codes](alone).
     codes: [u32; ROW],
     /// Where they start in the text, and where the last one ends.
     starts: [u32; ROW + 1],
@@ -385,5 +385,78 @@ mod tests {
         assert_eq!(parts("abba"), ["ab", "b", "a"]);
         // 각 is EA B0 81, 가 is EA B0 80: its last byte may join an x.
         assert_eq!(parts("각x가x"), ["각", "x", "가x"]);
+    }
+
+    #[test]
+    fn rows_have_the_parts_of_their_words() {
+        let pieces: [&[u8]; 7] = [
+            "가나".as_bytes(),
+            "라가나다".as_bytes(),
+            b" \xEB",
+            &[0x98, 0xB6],
+            &[0x80, 0xEB],
+            "一二".as_bytes(),
+            " 가나".as_bytes(),
+        ];
+        let cuts = Cuts::new(&Vocab::new(pieces));
+        let letters: Vec<char> = "가나다라一二三あい각".chars().collect();
+        let mut random = crate::random::SplitMix64::new(7);
+        let mut below = |n: usize| (random.next() % n as u64) as usize;
+        let (mut rows, mut joined, mut longest) = (0, 0, 0);
+        for _ in 0..400 {
+            let (mut text, mut borders) = (String::new(), vec![0]);
+            for _ in 0..30 {
+                if below(3) == 0 {
+                    text.push(' ');
+                }
+                let most = if below(20) == 0 { 70 } else { 6 };
+                (0..1 + below(most)).for_each(|_| text.push(letters[below(letters.len())]));
+                text.push_str(["", "", "", "", "", "", "", "a", "é", "\u{20000}"][below(10)]);
+                borders.push(text.len() as u32);
+            }
+            let bytes = text.as_bytes();
+            let (mut rest, mut row) = (&borders[..], Row::new());
+            while rest.len() > 1 {
+                let words = cuts.fill(&mut row, bytes, rest);
+                let mut parts = Vec::new();
+                row.for_each_part(|start, end, code| parts.push((start, end, code)));
+                let mut expected = Vec::new();
+                for word in rest[..=words].windows(2) {
+                    cuts.for_each_part(
+                        bytes,
+                        word[0] as usize,
+                        word[1] as usize,
+                        |from, to, code| {
+                            expected.push((from, to, code));
+                        },
+                    );
+                }
+                // A space that could be cut off stays: the two have the same ids together.
+                let space = |parts: &mut Vec<(usize, usize, u32)>| {
+                    for at in (1..parts.len()).rev() {
+                        if parts[at - 1].2 == 32 {
+                            let code = if parts[at].2 > 0 { spaced(parts[at].2) } else { 0 };
+                            parts[at - 1] = (parts[at - 1].0, parts[at].1, code);
+                            parts.remove(at);
+                        }
+                    }
+                };
+                space(&mut expected);
+                assert_eq!(parts, expected, "{text:?}");
+                assert_eq!(row.joined() as usize, parts.iter().filter(|part| part.2 == 0).count());
+                // What is left is a word that is other, or too long for what room there was.
+                if words == 0 {
+                    let word = text[rest[0] as usize..rest[1] as usize].trim_start();
+                    let three = word.chars().all(|letter| letter.len_utf8() == 3);
+                    assert!(!three || word.chars().count() > ROW, "{word}");
+                    rest = &rest[1..];
+                }
+                rows += usize::from(words > 0);
+                joined += row.joined();
+                longest = longest.max(parts.len());
+                rest = &rest[words..];
+            }
+        }
+        assert!(rows > 1000 && joined > 1000 && longest > 50);
     }
 }

@@ -3,13 +3,13 @@
 //! In words: where words are found by masks, they come in lists, and each is looked up whole. A word that
 //! begins with other than ASCII (Chinese, Korean, Russian) may fall into parts, where no piece lies across
 //! two characters; its parts are the pieces of words seen before, even if it is new. So, if it is not known whole, it
-//! goes by its parts, and is remembered whole when it comes a second time. Where words hardly ever come again
-//! (Chinese has no spaces), only the parts are looked up.
+//! goes by its parts, and is remembered whole when it comes a second time. Where nearly all parts are single characters
+//! (Chinese, Korean), words are not looked up whole at all: the ids of characters lie in a list, and come sooner.
 //!
 //! What is remembered, and when, is never seen in a result.
 
 use super::{Looking, Tokenizer, Worker, fuse};
-use crate::cache::{KnownWords, LONGEST_KNOWN, MOST, Queue, hash, look_up_between};
+use crate::cache::{KnownWords, LONGEST_KNOWN, Queue, hash, look_up_between};
 use crate::error::Result;
 use crate::model::cuts::{Cuts, Row};
 use crate::model::{Bpe, Scratch, Way};
@@ -19,13 +19,10 @@ use crate::prepare::Prepared;
 /// Fewer words than this are looked up one by one.
 const FEW: usize = 8;
 
-/// Ids that room is made for at once.
-const SOME: usize = 64;
-
 /// What a worker has seen of words that may be cut into parts.
 #[derive(Debug)]
 pub(super) struct Habit {
-    /// Words that went by their parts, and how many of their parts were no single characters; of late.
+    /// Words of Chinese, Korean and their kind, and how many of their parts were more than a character; of late.
     words: u32,
     joined: u32,
     /// Bit by hash: the word was seen once. A false hit costs a little memory.
@@ -47,7 +44,7 @@ impl Default for Habit {
 
 impl Habit {
     /// Whether parts are nearly all single characters, whose ids are found sooner than those of a word.
-    fn is_of_characters(&self) -> bool {
+    fn takes_characters(&self) -> bool {
         self.joined * 2 <= self.words
     }
 
@@ -116,7 +113,7 @@ struct Words<'a> {
     habit: &'a mut Habit,
     learner: Learner<'a>,
     /// Room for the ids of a part.
-    found: Vec<u32>,
+    found: &'a mut Vec<u32>,
 }
 
 impl<'a> Words<'a> {
@@ -128,18 +125,20 @@ impl<'a> Words<'a> {
     }
 
     /// Appends the ids of words between borders. Nothing waits before and behind.
+    #[inline]
     fn list(&mut self, known: &mut KnownWords, borders: &[u32], out: &mut Vec<u32>) {
         let (Some(&first), Some(&last)) = (borders.first(), borders.last()) else { return };
         let bytes = self.bytes;
         let plain = || bytes[first as usize..last as usize].is_ascii();
-        let Some(cuts) = self.cuts.filter(|_| self.habit.is_of_characters() && !plain()) else {
+        let Some(cuts) = self.cuts.filter(|_| self.habit.takes_characters() && !plain()) else {
             return self.whole(known, borders, out);
         };
         let (mut rest, mut row) = (borders, Row::new());
         while let [start, _, ..] = *rest {
-            if !self.is_of_parts(start as usize) {
+            if !self.is_of_characters(start as usize) {
                 let words = rest[..rest.len() - 1].iter();
-                let words = words.take_while(|&&start| !self.is_of_parts(start as usize)).count();
+                let words =
+                    words.take_while(|&&start| !self.is_of_characters(start as usize)).count();
                 self.whole(known, &rest[..=words], out);
                 rest = &rest[words..];
                 continue;
@@ -150,7 +149,7 @@ impl<'a> Words<'a> {
             rest = &rest[words..];
             // A word of other characters too, or a long one.
             if words == 0 {
-                self.list_by_parts(known, &rest[..2], out);
+                self.whole(known, &rest[..2], out);
                 rest = &rest[1..];
             }
         }
@@ -186,7 +185,7 @@ impl<'a> Words<'a> {
     /// Whether the word that starts at `start` begins with a character of three bytes, with or without a space
     /// before it.
     #[inline(always)]
-    fn is_of_parts(&self, start: usize) -> bool {
+    fn is_of_characters(&self, start: usize) -> bool {
         let byte = |at: usize| self.bytes.get(at).copied().unwrap_or(0);
         let long = |byte: u8| byte & 0xF0 == 0xE0;
         long(byte(start)) || byte(start) == b' ' && long(byte(start + 1))
@@ -215,6 +214,7 @@ impl<'a> Words<'a> {
         let Some(cuts) = self.cuts(start) else {
             return self.learner.learn(known, start, end, ids);
         };
+        let of_characters = self.is_of_characters(start);
         let Self { queue, habit, learner, .. } = self;
         let (before, mut parts, mut joined) = (ids.len(), 0, 0);
         cuts.for_each_part(bytes, start, end, |start, end, character| {
@@ -229,46 +229,12 @@ impl<'a> Words<'a> {
         queue.look_up(bytes, known, ids, |known, start, end, ids| {
             learner.learn(known, start, end, ids);
         });
-        habit.saw(1, joined);
+        if of_characters {
+            habit.saw(1, joined);
+        }
         let worth = parts > 1 && end - start <= LONGEST_KNOWN && !known.is_crowded();
         if worth && learner.result.is_ok() && habit.again(hash(&bytes[start..end])) {
             learner.insert(known, start, end, &ids[before..]);
-        }
-    }
-
-    /// The same by parts, most of which are characters: their ids are taken one after the other.
-    fn list_by_parts(&mut self, known: &mut KnownWords, borders: &[u32], out: &mut Vec<u32>) {
-        let bytes = self.bytes;
-        for pair in borders.windows(2) {
-            let (start, end) = (pair[0] as usize, pair[1] as usize);
-            let Some(cuts) = self.cuts(start) else {
-                if !known.get(bytes, start, end, out) {
-                    self.learner.learn(known, start, end, out);
-                }
-                continue;
-            };
-            // A character's places are written all. Room is made for some at once, never for all of a long
-            // word: it is made anew behind every part that is not kept as a character.
-            let mut at = out.len();
-            out.resize(at + (end - start).min(SOME) + MOST, 0);
-            let mut joined = 0;
-            cuts.for_each_part(bytes, start, end, |from, to, character| {
-                joined += u32::from(character == 0);
-                if let Some(room) = out.get_mut(at..).and_then(|out| out.first_chunk_mut())
-                    && let Some(count) = known.write_character(character, room)
-                {
-                    at += count;
-                    return;
-                }
-                out.truncate(at);
-                if !known.get(bytes, from, to, out) {
-                    self.learner.learn(known, from, to, out);
-                }
-                at = out.len();
-                out.resize(at + (end - to).min(SOME) + MOST, 0);
-            });
-            out.truncate(at);
-            self.habit.saw(1, joined);
         }
     }
 }
@@ -282,13 +248,13 @@ impl Tokenizer {
         worker: &mut Worker,
         out: &mut Vec<u32>,
     ) -> Result<()> {
-        let Worker { known, queue, habit, scratch, .. } = worker;
+        let Worker { known, queue, habit, found, scratch, .. } = worker;
         let text = ready.text;
         let (bytes, before) = (text.as_bytes(), out.len());
         let all = self.model.cuts_all_words();
         let cuts = if all || !text.is_ascii() { self.model.cuts() } else { None };
         let learner = Learner { tokenizer: self, text, way, scratch, result: Ok(()) };
-        let mut words = Words { bytes, cuts, all, queue, habit, learner, found: Vec::new() };
+        let mut words = Words { bytes, cuts, all, queue, habit, learner, found };
         let listed =
             !all && self.prepare.for_each_list(ready, |borders| words.list(known, borders, out));
         let mut cut = Ok(());
