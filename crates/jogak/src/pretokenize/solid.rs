@@ -16,7 +16,7 @@
 //! the twin in the tests.
 
 use super::classes::{SPACE, class_at};
-use super::simple::{bert_8_end, bert_end, is_punctuation, whitespace_end};
+use super::simple::{bert_end, is_punctuation, whitespace_end};
 use crate::scan::{BLOCK, Look, Task, fastest};
 
 /// What cuts beside white space.
@@ -33,10 +33,10 @@ pub(super) trait Kind {
 
 /// Nothing.
 pub(super) struct Blanks;
-/// Punctuation.
-pub(super) struct Bert;
-/// Punctuation of Unicode 8.0.
-pub(super) struct Bert8;
+/// Punctuation, of Unicode 8.0 if `OLD`.
+pub(super) struct Punctuation<const OLD: bool>;
+pub(super) type Bert = Punctuation<false>;
+pub(super) type Bert8 = Punctuation<true>;
 
 impl Kind for Blanks {
     const PUNCTUATION: bool = false;
@@ -52,31 +52,17 @@ impl Kind for Blanks {
     }
 }
 
-impl Kind for Bert {
+impl<const OLD: bool> Kind for Punctuation<OLD> {
     const PUNCTUATION: bool = true;
 
     #[inline(always)]
     fn is_punctuation(text: &[u8], class: u8, at: usize, next: usize) -> bool {
-        is_punctuation::<false>(text, class, at, next)
+        is_punctuation::<OLD>(text, class, at, next)
     }
 
     #[inline(always)]
     fn word_end(text: &[u8], at: usize) -> usize {
-        bert_end(text, at)
-    }
-}
-
-impl Kind for Bert8 {
-    const PUNCTUATION: bool = true;
-
-    #[inline(always)]
-    fn is_punctuation(text: &[u8], class: u8, at: usize, next: usize) -> bool {
-        is_punctuation::<true>(text, class, at, next)
-    }
-
-    #[inline(always)]
-    fn word_end(text: &[u8], at: usize) -> usize {
-        bert_8_end(text, at)
+        bert_end::<OLD>(text, at)
     }
 }
 
