@@ -66,7 +66,6 @@ pub struct Worker {
     parts: Option<Box<WordTable>>,
     /// Parts of raw words, for Unigram.
     raw_parts: KnownWords,
-    parts_queue: Queue,
     /// Raw words whose ids hold for some sums only, for Unigram.
     marked: Option<Box<LongWords>>,
     /// Words with the spans of their pieces, once somebody asks for spans.
@@ -173,7 +172,6 @@ impl Tokenizer {
             raw_room: RawScratch::default(),
             parts: None,
             raw_parts: KnownWords::new(shares.raw_parts),
-            parts_queue: Queue::default(),
             marked: None,
             spans: None,
             queue: Queue::default(),

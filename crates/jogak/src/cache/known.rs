@@ -129,6 +129,15 @@ impl KnownWords {
         Some(count)
     }
 
+    /// Appends the ids of a character to `out`, if it is kept beside; 0 is none. Gives back how many they are.
+    #[inline(always)]
+    pub fn append_character(&self, character: u32, out: &mut Vec<u32>) -> Option<usize> {
+        let ids = self.character(character);
+        let count = ids.count()?;
+        append(ids, count, out);
+        Some(count)
+    }
+
     /// As [`KnownWords::get`]; `character` is its code point if it is known to be one character, else 0.
     #[inline]
     pub fn get_part(
@@ -246,11 +255,14 @@ impl KnownWords {
     }
 }
 
-#[inline]
+#[inline(always)]
 fn append(ids: Packed, count: usize, out: &mut Vec<u32>) {
     let mut room = [0; MOST];
     ids.write(count, &mut room);
-    out.extend_from_slice(&room[..count]);
+    // Of a known length it is not worth a call.
+    let len = out.len() + count;
+    out.extend_from_slice(&room);
+    out.truncate(len);
 }
 
 #[cfg(test)]

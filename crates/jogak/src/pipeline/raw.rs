@@ -90,8 +90,7 @@ impl Tokenizer {
         worker: &mut Worker,
         out: &mut Vec<u32>,
     ) -> bool {
-        let Worker { raw: known, raw_room, raw_parts, parts_queue, queue, habit, scratch, .. } =
-            worker;
+        let Worker { raw: known, raw_room, raw_parts, queue, habit, scratch, .. } = worker;
         let unigram = self.model.unigram();
         let (sure, odd) = (Cell::new(true), Cell::new(None));
         let learn = |table: &mut KnownWords, start: usize, end: usize, out: &mut Vec<u32>| {
@@ -103,7 +102,7 @@ impl Tokenizer {
             let mut encode_word = |word: &str| {
                 if let Some(model) = unigram.filter(|model| !model.has_reserved(word)) {
                     let near = &mut scratch.near;
-                    let mut parts = Parts { model, known: raw_parts, queue: parts_queue, near };
+                    let mut parts = Parts { model, known: raw_parts, near };
                     if parts.word_by_itself(word, out) {
                         return true;
                     }

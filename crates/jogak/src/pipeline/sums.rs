@@ -54,7 +54,6 @@ struct Sums<'a> {
     room: &'a mut RawScratch,
     /// Parts of words.
     parts: &'a mut KnownWords,
-    parts_queue: &'a mut Queue,
     /// So many words are not cut into parts, for it did not pay.
     uncut: u32,
     /// The last word was nearly all known characters, and so is soon made again.
@@ -83,7 +82,7 @@ impl Tokenizer {
         worker: &mut Worker,
         out: &mut Vec<u32>,
     ) -> bool {
-        let Worker { raw: known, raw_room: room, raw_parts: parts, parts_queue, .. } = worker;
+        let Worker { raw: known, raw_room: room, raw_parts: parts, .. } = worker;
         let Worker { marked, queue, habit, scratch, .. } = worker;
         let limit = || self.shares().marked;
         let marked = marked.get_or_insert_with(|| Box::new(LongWords::new(limit())));
@@ -96,7 +95,6 @@ impl Tokenizer {
             scratch,
             room,
             parts,
-            parts_queue,
             uncut: 0,
             is_cheap: false,
             marked,
@@ -224,7 +222,7 @@ impl Sums<'_> {
     /// The ids of a word, and for which sums they hold; None if that is not certain.
     fn near(&mut self, start: usize, end: usize, out: &mut Vec<u32>) -> Option<Marked> {
         let Self { tokenizer, model, raw, text, scratch, room, parts, uncut, is_cheap, .. } = self;
-        let (parts_queue, is_ascii) = (&mut *self.parts_queue, text[start..end].is_ascii());
+        let is_ascii = text[start..end].is_ascii();
         // Parts of Korean are so short that cutting them costs no more than looking them up.
         let is_dense = text.as_bytes()[start] >= 0xE0;
         *is_cheap = false;
@@ -236,8 +234,7 @@ impl Sums<'_> {
                 *uncut = uncut.saturating_sub(1);
                 return scratch.near.part(model, part, out).ok();
             }
-            let mut parts =
-                Parts { model, known: parts, queue: parts_queue, near: &mut scratch.near };
+            let mut parts = Parts { model, known: parts, near: &mut scratch.near };
             if is_short || (is_ascii && part.len() <= LONGEST_KNOWN) {
                 return parts.word(part, out);
             }

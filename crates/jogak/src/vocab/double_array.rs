@@ -3,6 +3,8 @@
 //! A node is a slot. Its child by byte `b` is slot `base ^ b`, if the label there is `b`; as no two nodes
 //! have the same base, the label alone tells whose child it is (Aoe 1989; one 64-bit load a step).
 
+use std::collections::VecDeque;
+
 use super::room::{BLOCK, Room};
 use crate::error::{Error, Result};
 
@@ -41,8 +43,9 @@ impl DoubleArray {
         }
         // Slots below 256 stay free, but for the root in slot 0: base 0 has no children.
         let mut builder = Builder { slots: vec![FREE; BLOCK], room: Room::new() };
-        let mut todo = vec![(0, 0, pieces.len(), 0)];
-        while let Some((slot, from, to, depth)) = todo.pop() {
+        // Breadth first: what is near the root is asked most, and so lies close together.
+        let mut todo = VecDeque::from([(0, 0, pieces.len(), 0)]);
+        while let Some((slot, from, to, depth)) = todo.pop_front() {
             builder.node(&pieces, slot, from, to, depth, &mut todo)?;
         }
         Ok(Self { slots: builder.slots, characters: Vec::new() })
@@ -142,7 +145,7 @@ impl Builder {
         mut from: usize,
         to: usize,
         depth: usize,
-        todo: &mut Vec<Todo>,
+        todo: &mut VecDeque<Todo>,
     ) -> Result<()> {
         if from < to && pieces[from].0.len() == depth && depth > 0 {
             self.slots[slot] |= (u64::from(pieces[from].1) + 1) << VALUE_SHIFT;
@@ -154,7 +157,7 @@ impl Builder {
             let label = pieces[from].0[depth];
             let end = from + pieces[from..to].partition_point(|(piece, _)| piece[depth] == label);
             labels.push(label);
-            todo.push((0, from, end, depth + 1));
+            todo.push_back((0, from, end, depth + 1));
             from = end;
         }
         if labels.is_empty() {
@@ -170,7 +173,7 @@ impl Builder {
             self.slots.resize(end, FREE);
         }
         self.slots[slot] |= base as u64;
-        for (child, &label) in todo[first_child..].iter_mut().zip(&labels) {
+        for (child, &label) in todo.range_mut(first_child..).zip(&labels) {
             child.0 = base ^ usize::from(label);
             self.slots[child.0] = u64::from(label) << BASE_BITS;
         }
