@@ -14,7 +14,7 @@ mod short;
 pub use known::KnownWords;
 pub(crate) use long::hash;
 pub use long::{LONGEST_KNOWN, LongWords};
-pub use queue::{Queue, look_up_between};
+pub use queue::{Queue, look_up_between, look_up_spans};
 pub use short::MOST;
 
 use hashbrown::HashTable;

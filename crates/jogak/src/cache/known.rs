@@ -111,12 +111,18 @@ impl KnownWords {
         if end - start > INLINE {
             return self.long.get(text, start, end, out);
         }
-        let ids = self.short.get(self.short.seek(text, start, end));
+        self.get_sought(self.short.seek(text, start, end), &text[start..end], out)
+    }
+
+    /// The same for a word of up to 15 bytes, by what to look for.
+    #[inline]
+    pub(super) fn get_sought(&self, sought: Sought, word: &[u8], out: &mut Vec<u32>) -> bool {
+        let ids = self.short.get(sought);
         if let Some(count) = ids.count() {
             append(ids, count, out);
             return true;
         }
-        ids != Packed::NONE && self.long.get(text, start, end, out)
+        ids != Packed::NONE && self.long.get(word, 0, word.len(), out)
     }
 
     /// Writes the ids of a character to the front of `room`, if it is kept beside; 0 is none. Gives back how many
@@ -197,9 +203,27 @@ impl KnownWords {
         if word.is_empty() || word.len() > LONGEST_KNOWN || self.is_full() {
             return;
         }
-        let packed = match word.len() {
-            1..=INLINE => self.short.insert(word, Packed::new(ids).unwrap_or(Packed::ELSEWHERE)),
-            _ => Packed::ELSEWHERE,
+        self.enter(self.seek(word, 0, word.len()), word, ids);
+    }
+
+    /// The same, by what to look for, found in the table as it is; but where there is no room, all else is forgotten.
+    pub(super) fn insert_sought(&mut self, sought: Sought, word: &[u8], ids: &[u32]) {
+        if self.is_full() {
+            self.clear();
+            return self.insert(word, ids);
+        }
+        if word.len() <= LONGEST_KNOWN {
+            self.enter(sought, word, ids);
+        }
+    }
+
+    fn enter(&mut self, sought: Sought, word: &[u8], ids: &[u32]) {
+        let packed = match sought.is_long() {
+            true => Packed::ELSEWHERE,
+            false => {
+                let ids = Packed::new(ids).unwrap_or(Packed::ELSEWHERE);
+                self.short.insert(sought, word, ids)
+            }
         };
         if packed == Packed::ELSEWHERE {
             self.long.insert(word, ids);

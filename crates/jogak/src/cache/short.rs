@@ -148,6 +148,24 @@ impl Sought {
     pub(super) fn as_long(self) -> u64 {
         self.low
     }
+
+    /// A character that is kept beside.
+    #[inline(always)]
+    pub(super) fn character(character: u32) -> Self {
+        Self { low: u64::from(character), line: usize::MAX - 1, ..Self::default() }
+    }
+
+    /// Whether it is one of those.
+    #[inline(always)]
+    pub(super) fn is_character(self) -> bool {
+        self.line == usize::MAX - 1
+    }
+
+    /// Its code point.
+    #[inline(always)]
+    pub(super) fn as_character(self) -> u32 {
+        self.low as u32
+    }
 }
 
 /// Words of up to 15 bytes: first the lines of the narrow ones, then those of the wide ones.
@@ -256,10 +274,9 @@ impl ShortWords {
         if narrow { self.narrow } else { self.wide }
     }
 
-    /// Enters a word of 1 to 15 bytes that is not there. Gives back what it has entered,
+    /// Enters a word of 1 to 15 bytes that is not there, by what to look for. Gives back what it has entered,
     /// [`Packed::ELSEWHERE`] where there is no room for all ids; [`Packed::NONE`] if there is none for the word.
-    pub(super) fn insert(&mut self, word: &[u8], ids: Packed) -> Packed {
-        let mut sought = self.seek(word, 0, word.len());
+    pub(super) fn insert(&mut self, mut sought: Sought, word: &[u8], ids: Packed) -> Packed {
         let fits = !sought.narrow || ids.as_half().is_some();
         let ids = if fits { ids } else { Packed::ELSEWHERE };
         if self.is_full() {

@@ -8,11 +8,11 @@ use std::cell::Cell;
 use super::parts::Parts;
 use super::words::Habit;
 use super::{Looking, Tokenizer, Worker};
-use crate::cache::{KnownWords, LONGEST_KNOWN, hash};
-use crate::model::{Model, Precision, Unigram, Way};
+use crate::cache::{KnownWords, LONGEST_KNOWN, hash, look_up_spans};
+use crate::model::{Model, Precision, Scratch, Unigram, Way};
 use crate::normalize::Place;
 use crate::observe::Silent;
-use crate::prepare::{Prepare, Raw, RawWord, Ready};
+use crate::prepare::{Prepare, Raw, RawScratch, RawWord, Ready};
 
 /// Whether words can be encoded one by one, or depend on each other only by the sums of their scores.
 pub(super) fn suits(prepare: &Prepare, model: &Model) -> bool {
@@ -68,9 +68,12 @@ impl Tokenizer {
         out: &mut Vec<u32>,
     ) -> bool {
         let before = out.len();
-        let sure = match self.model.unigram().filter(|_| raw.is_one_word()) {
-            Some(model) => self.raw_with_sums(model, raw, text, place, worker, out),
-            None => self.raw_by_words(raw, text, place, way, worker, out),
+        let sure = match self.model.unigram() {
+            Some(model) if raw.is_one_word() => {
+                self.raw_with_sums(model, raw, text, place, worker, out)
+            }
+            None if raw.is_listed(text) => self.raw_by_lists(raw, text, way, worker, out),
+            _ => self.raw_by_words(raw, text, place, way, worker, out),
         };
         // What nothing is left of has rules of its own.
         let done = sure && out.len() > before;
@@ -78,6 +81,54 @@ impl Tokenizer {
             out.truncate(before);
         }
         done
+    }
+
+    /// Where words depend on nothing else, and their borders come in lists.
+    fn raw_by_lists(
+        &self,
+        raw: Raw,
+        text: &str,
+        way: &mut Way,
+        worker: &mut Worker,
+        out: &mut Vec<u32>,
+    ) -> bool {
+        let Worker { raw: known, raw_room, habit, scratch, .. } = worker;
+        let (bytes, mut sure) = (text.as_bytes(), true);
+        let mut encode = |known: &KnownWords, start: usize, end: usize, ids: &mut Vec<u32>| {
+            let word = &text[start..end];
+            sure = sure && self.raw_word(raw, word, way, raw_room, scratch, ids).is_some();
+            let mut again =
+                |word: &str| word.len() <= LONGEST_KNOWN && habit.again(hash(word.as_bytes()));
+            sure && (!known.is_large() || again(word))
+        };
+        raw.for_each_list(text, |starts, ends, characters| {
+            look_up_spans(bytes, known, (starts, ends), characters, out, &mut encode);
+        });
+        sure
+    }
+
+    /// Appends the ids of a raw word that is not known. None if they are not certain.
+    fn raw_word(
+        &self,
+        raw: Raw,
+        word: &str,
+        way: &mut Way,
+        room: &mut RawScratch,
+        scratch: &mut Scratch,
+        ids: &mut Vec<u32>,
+    ) -> Option<()> {
+        // Errors come again on the plain way.
+        let Ready { prepared, whole } = raw.ready(&self.prepare, word, None, room).ok()??;
+        if whole {
+            return self.model.word(prepared.text, way, scratch, ids, &mut Silent).ok();
+        }
+        let mut covered = Some(());
+        let cut = self.prepare.for_each(prepared, |start, end| {
+            let word = &prepared.text[start..end];
+            covered =
+                covered.and_then(|()| self.model.word(word, way, scratch, ids, &mut Silent).ok());
+        });
+        cut.ok().and(covered)
     }
 
     /// Where words are encoded one by one.
