@@ -12,8 +12,8 @@ mod queue;
 mod short;
 
 pub use known::KnownWords;
-pub(crate) use long::hash;
 pub use long::{LONGEST_KNOWN, LongWords};
+pub(crate) use long::{hash, hash_at};
 pub use queue::{Queue, look_up_between, look_up_spans};
 pub use short::MOST;
 

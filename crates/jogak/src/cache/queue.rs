@@ -6,6 +6,7 @@
 //! written when 64 have come, without a branch that depends on it. What is not found at once is left to the
 //! plain look-up.
 
+use super::INLINE;
 use super::known::KnownWords;
 use super::short::{MOST, Packed, Sought};
 use crate::scan::{Look, Task, fastest};
@@ -239,8 +240,13 @@ where
                         continue;
                     }
                 }
-                *place = table.seek_in(short, text, start, end);
-                has_long |= place.is_long();
+                if end - start > INLINE {
+                    *place = table.seek_long(&text[start..end]);
+                    has_long = true;
+                    continue;
+                }
+                *place = short.seek(text, start, end);
+                short.prefetch(*place);
             }
             let places = &room[..words];
             if has_long {
@@ -268,7 +274,7 @@ where
                 done += 1;
                 let known = match place.is_long() {
                     true => table.get_long(place, &text[start..end], &mut learned),
-                    false => table.get_sought(place, &text[start..end], &mut learned),
+                    false => table.get_sought::<L>(place, &mut learned),
                 };
                 if !known {
                     learn(table, place, start, end, &mut learned);

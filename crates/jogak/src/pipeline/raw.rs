@@ -8,7 +8,7 @@ use std::cell::Cell;
 use super::parts::Parts;
 use super::words::Habit;
 use super::{Looking, Tokenizer, Worker};
-use crate::cache::{KnownWords, LONGEST_KNOWN, hash, look_up_spans};
+use crate::cache::{KnownWords, LONGEST_KNOWN, hash, hash_at, look_up_spans};
 use crate::model::{Model, Precision, Scratch, Unigram, Way};
 use crate::normalize::Place;
 use crate::observe::Silent;
@@ -22,6 +22,19 @@ pub(super) fn suits(prepare: &Prepare, model: &Model) -> bool {
         Model::Unigram(model) => !raw.is_one_word() || sums(model),
         Model::Bpe(_) | Model::Codes(_) | Model::WordLevel(_) | Model::Drawn(_) => false,
     }
+}
+
+/// The pieces that a word becomes which is the same in a text, as it stands there.
+pub(super) fn pieces(prepare: &Prepare, model: &Model) -> Box<[u32]> {
+    let Some(raw) = prepare.raw().filter(|_| model.takes_whole_words()) else {
+        return Box::default();
+    };
+    let vocab = model.vocab();
+    let itself = |&id: &u32| {
+        let piece = vocab.piece(id).and_then(|piece| std::str::from_utf8(piece).ok());
+        piece.is_some_and(|piece| !piece.is_empty() && raw.is_itself(prepare, piece))
+    };
+    (0..vocab.len() as u32).filter(itself).collect()
 }
 
 /// Whether sums are such as `sums.rs` knows.
@@ -96,10 +109,9 @@ impl Tokenizer {
         let (bytes, mut sure) = (text.as_bytes(), true);
         let mut encode = |known: &KnownWords, start: usize, end: usize, ids: &mut Vec<u32>| {
             let word = &text[start..end];
-            sure = sure && self.raw_word(raw, word, way, raw_room, scratch, ids).is_some();
-            let mut again =
-                |word: &str| word.len() <= LONGEST_KNOWN && habit.again(hash(word.as_bytes()));
-            sure && (!known.is_large() || again(word))
+            sure = sure && self.raw_word(raw, word, known, way, raw_room, scratch, ids).is_some();
+            sure && word.len() <= LONGEST_KNOWN
+                && (!known.is_large() || habit.again(hash_at(bytes, start, end)))
         };
         raw.for_each_list(text, |starts, ends, characters| {
             look_up_spans(bytes, known, (starts, ends), characters, out, &mut encode);
@@ -108,10 +120,12 @@ impl Tokenizer {
     }
 
     /// Appends the ids of a raw word that is not known. None if they are not certain.
+    #[expect(clippy::too_many_arguments, reason = "each is lent by itself")]
     fn raw_word(
         &self,
         raw: Raw,
         word: &str,
+        known: &KnownWords,
         way: &mut Way,
         room: &mut RawScratch,
         scratch: &mut Scratch,
@@ -120,7 +134,12 @@ impl Tokenizer {
         // Errors come again on the plain way.
         let Ready { prepared, whole } = raw.ready(&self.prepare, word, None, room).ok()??;
         if whole {
-            return self.model.word(prepared.text, way, scratch, ids, &mut Silent).ok();
+            let made = prepared.text;
+            // What became of it may be known: it is itself, as it is ready.
+            if made != word && known.get(made.as_bytes(), 0, made.len(), ids) {
+                return Some(());
+            }
+            return self.model.word(made, way, scratch, ids, &mut Silent).ok();
         }
         let mut covered = Some(());
         let cut = self.prepare.for_each(prepared, |start, end| {

@@ -168,6 +168,24 @@ impl Raw {
         byte == b' ' || (self.apart != Apart::Spaces && matches!(byte, b'\t' | b'\n' | b'\r'))
     }
 
+    /// Whether a text, which is not empty, becomes itself as a raw word, and one word, for certain.
+    pub(crate) fn is_itself(&self, prepare: &Prepare, text: &str) -> bool {
+        let quiet = || {
+            prepare.quiet.as_ref().is_some_and(|quiet| quiet.mark().is_none() && quiet.holds(text))
+        };
+        self.spaces.is_none() && !self.graphemes && (self.is_alone(text) || quiet())
+    }
+
+    /// Whether a raw word is a character that is cut off because it stays a word by itself.
+    #[inline]
+    fn is_alone(&self, word: &str) -> bool {
+        match (self.apart, word.as_bytes()) {
+            (Apart::Punctuation | Apart::Chinese, [byte]) => byte.is_ascii_punctuation(),
+            (Apart::Chinese, [0xE4..=0xE9, _, _]) => word.chars().all(Apart::is_chinese),
+            _ => false,
+        }
+    }
+
     /// A raw word as the pre-tokenizer is to see it; None if that is not certain.
     ///
     /// # Errors
@@ -180,6 +198,10 @@ impl Raw {
         room: &'a mut RawScratch,
     ) -> Result<Option<Ready<'a>>> {
         let RawScratch { led: text, clusters, ready, mapped } = room;
+        if self.is_alone(word) {
+            let prepared = Prepared { text: word, parts: None };
+            return Ok(Some(Ready { prepared, whole: true }));
+        }
         if odd.is_none()
             && let Some(quiet) = &prepare.quiet
             && (!self.graphemes || Normalizer::is_surely_apart(word))

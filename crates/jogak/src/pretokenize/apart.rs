@@ -23,10 +23,15 @@ pub(crate) enum Apart {
 }
 
 /// Characters that [`Apart::Chinese`] tells.
-#[cfg(test)]
 pub(crate) const CHINESE: std::ops::RangeInclusive<u32> = 0x4E00..=0x9FBF;
 
 impl Apart {
+    /// Whether [`Apart::Chinese`] tells a character.
+    #[inline]
+    pub(crate) fn is_chinese(c: char) -> bool {
+        CHINESE.contains(&u32::from(c))
+    }
+
     /// The same as [`Apart::for_each`] gives, in lists of as many starts as ends. Says beside each whether there may be
     /// Chinese characters by themselves among the words. The text has less than 4 GiB.
     #[inline]
