@@ -12,9 +12,9 @@ mod queue;
 mod short;
 
 pub use known::KnownWords;
-pub(crate) use long::hash;
 pub use long::{LONGEST_KNOWN, LongWords};
-pub use queue::{Queue, look_up_between};
+pub(crate) use long::{hash, hash_at};
+pub use queue::{Queue, look_up_between, look_up_spans};
 pub use short::MOST;
 
 use hashbrown::HashTable;

@@ -38,6 +38,8 @@ pub struct Tokenizer {
     cache_limit: usize,
     /// Whether words are looked up as they stand in the text.
     looks_up_raw: bool,
+    /// The pieces that are words as they stand in the text, in order.
+    raw_pieces: Box<[u32]>,
     /// Workers that nobody uses at the moment. Never waited for: who finds the list taken makes a
     /// new worker, so that a process forked at the wrong moment does not hang.
     idle: Mutex<Vec<Worker>>,
@@ -112,8 +114,9 @@ impl Tokenizer {
         cache_limit: usize,
     ) -> Self {
         let looks_up_raw = raw::suits(&prepare, &model);
+        let raw_pieces = if looks_up_raw { raw::pieces(&prepare, &model) } else { Box::default() };
         let idle = Mutex::new(Vec::new());
-        Self { prepare, added, model, decoder, cache_limit, looks_up_raw, idle }
+        Self { prepare, added, model, decoder, cache_limit, looks_up_raw, raw_pieces, idle }
     }
 
     /// The way back from ids.
@@ -168,7 +171,7 @@ impl Tokenizer {
         let shares = self.shares();
         Worker {
             known: self.taught(shares.known),
-            raw: KnownWords::new(shares.raw),
+            raw: self.raw_taught(shares.raw),
             raw_room: RawScratch::default(),
             parts: None,
             raw_parts: KnownWords::new(shares.raw_parts),
@@ -220,6 +223,14 @@ impl Tokenizer {
     /// A table that knows them and takes at most about `limit` bytes.
     fn taught(&self, limit: usize) -> KnownWords {
         KnownWords::knowing(|| self.known(), limit)
+    }
+
+    /// The same for words as they stand in the text.
+    fn raw_taught(&self, limit: usize) -> KnownWords {
+        let vocab = self.model.vocab();
+        let pieces = || self.raw_pieces.iter().filter_map(|&id| Some((vocab.piece(id)?, id)));
+        // Most of what a text has beside them is new.
+        KnownWords::with_room(pieces, 3, limit)
     }
 
     /// Appends the ids of `text` to `out`.

@@ -8,11 +8,11 @@ use std::cell::Cell;
 use super::parts::Parts;
 use super::words::Habit;
 use super::{Looking, Tokenizer, Worker};
-use crate::cache::{KnownWords, LONGEST_KNOWN, hash};
-use crate::model::{Model, Precision, Unigram, Way};
+use crate::cache::{KnownWords, LONGEST_KNOWN, hash, hash_at, look_up_spans};
+use crate::model::{Model, Precision, Scratch, Unigram, Way};
 use crate::normalize::Place;
 use crate::observe::Silent;
-use crate::prepare::{Prepare, Raw, RawWord, Ready};
+use crate::prepare::{Prepare, Raw, RawScratch, RawWord, Ready};
 
 /// Whether words can be encoded one by one, or depend on each other only by the sums of their scores.
 pub(super) fn suits(prepare: &Prepare, model: &Model) -> bool {
@@ -22,6 +22,19 @@ pub(super) fn suits(prepare: &Prepare, model: &Model) -> bool {
         Model::Unigram(model) => !raw.is_one_word() || sums(model),
         Model::Bpe(_) | Model::Codes(_) | Model::WordLevel(_) | Model::Drawn(_) => false,
     }
+}
+
+/// The pieces that a word becomes which is the same in a text, as it stands there.
+pub(super) fn pieces(prepare: &Prepare, model: &Model) -> Box<[u32]> {
+    let Some(raw) = prepare.raw().filter(|_| model.takes_whole_words()) else {
+        return Box::default();
+    };
+    let vocab = model.vocab();
+    let itself = |&id: &u32| {
+        let piece = vocab.piece(id).and_then(|piece| std::str::from_utf8(piece).ok());
+        piece.is_some_and(|piece| !piece.is_empty() && raw.is_itself(prepare, piece))
+    };
+    (0..vocab.len() as u32).filter(itself).collect()
 }
 
 /// Whether sums are such as `sums.rs` knows.
@@ -68,9 +81,12 @@ impl Tokenizer {
         out: &mut Vec<u32>,
     ) -> bool {
         let before = out.len();
-        let sure = match self.model.unigram().filter(|_| raw.is_one_word()) {
-            Some(model) => self.raw_with_sums(model, raw, text, place, worker, out),
-            None => self.raw_by_words(raw, text, place, way, worker, out),
+        let sure = match self.model.unigram() {
+            Some(model) if raw.is_one_word() => {
+                self.raw_with_sums(model, raw, text, place, worker, out)
+            }
+            None if raw.is_listed(text) => self.raw_by_lists(raw, text, way, worker, out),
+            _ => self.raw_by_words(raw, text, place, way, worker, out),
         };
         // What nothing is left of has rules of its own.
         let done = sure && out.len() > before;
@@ -78,6 +94,60 @@ impl Tokenizer {
             out.truncate(before);
         }
         done
+    }
+
+    /// Where words depend on nothing else, and their borders come in lists.
+    fn raw_by_lists(
+        &self,
+        raw: Raw,
+        text: &str,
+        way: &mut Way,
+        worker: &mut Worker,
+        out: &mut Vec<u32>,
+    ) -> bool {
+        let Worker { raw: known, raw_room, habit, scratch, .. } = worker;
+        let (bytes, mut sure) = (text.as_bytes(), true);
+        let mut encode = |known: &KnownWords, start: usize, end: usize, ids: &mut Vec<u32>| {
+            let word = &text[start..end];
+            sure = sure && self.raw_word(raw, word, known, way, raw_room, scratch, ids).is_some();
+            sure && word.len() <= LONGEST_KNOWN
+                && (!known.is_large() || habit.again(hash_at(bytes, start, end)))
+        };
+        raw.for_each_list(text, |starts, ends, characters| {
+            look_up_spans(bytes, known, (starts, ends), characters, out, &mut encode);
+        });
+        sure
+    }
+
+    /// Appends the ids of a raw word that is not known. None if they are not certain.
+    #[expect(clippy::too_many_arguments, reason = "each is lent by itself")]
+    fn raw_word(
+        &self,
+        raw: Raw,
+        word: &str,
+        known: &KnownWords,
+        way: &mut Way,
+        room: &mut RawScratch,
+        scratch: &mut Scratch,
+        ids: &mut Vec<u32>,
+    ) -> Option<()> {
+        // Errors come again on the plain way.
+        let Ready { prepared, whole } = raw.ready(&self.prepare, word, None, room).ok()??;
+        if whole {
+            let made = prepared.text;
+            // What became of it may be known: it is itself, as it is ready.
+            if made != word && known.get(made.as_bytes(), 0, made.len(), ids) {
+                return Some(());
+            }
+            return self.model.word(made, way, scratch, ids, &mut Silent).ok();
+        }
+        let mut covered = Some(());
+        let cut = self.prepare.for_each(prepared, |start, end| {
+            let word = &prepared.text[start..end];
+            covered =
+                covered.and_then(|()| self.model.word(word, way, scratch, ids, &mut Silent).ok());
+        });
+        cut.ok().and(covered)
     }
 
     /// Where words are encoded one by one.
