@@ -154,15 +154,20 @@ pub fn look_up_between(
 ) {
     let Some((_, ends)) = borders.split_first() else { return };
     let starts = &borders[..ends.len()];
-    let learn =
-        |table: &mut KnownWords, _: Sought, start: usize, end: usize, ids: &mut Vec<u32>| {
-            learn(table, start, end, ids);
-        };
+    let learn = |table: &mut KnownWords,
+                 _: Sought,
+                 start: usize,
+                 end: usize,
+                 _: &[u32],
+                 ids: &mut Vec<u32>| {
+        learn(table, start, end, ids);
+    };
     fastest(Spans::<_, false> { text, table, starts, ends, out, learn });
 }
 
-/// Who encodes a word, by its start and end, that is not known, and says whether it is to be remembered.
-type Encode<'a> = dyn FnMut(&KnownWords, usize, usize, &mut Vec<u32>) -> bool + 'a;
+/// Who encodes a word, by its start and end, that is not known, and says whether it is to be remembered. Sees all ids
+/// before it.
+type Encode<'a> = dyn FnMut(&KnownWords, usize, usize, &[u32], &mut Vec<u32>) -> bool + 'a;
 
 /// Appends the ids of words to `out`, each from one of `starts` to its counterpart of `ends`. `characters` says that
 /// many of them may be characters of three bytes. `encode` appends the ids of a word that the table does not know to
@@ -176,8 +181,13 @@ pub fn look_up_spans(
     out: &mut Vec<u32>,
     encode: &mut Encode<'_>,
 ) {
-    let learn = |table: &mut KnownWords, sought, start: usize, end: usize, ids: &mut Vec<u32>| {
-        if encode(table, start, end, ids) {
+    let learn = |table: &mut KnownWords,
+                 sought,
+                 start: usize,
+                 end: usize,
+                 before: &[u32],
+                 ids: &mut Vec<u32>| {
+        if encode(table, start, end, before, ids) {
             table.insert_sought(sought, &text[start..end], ids);
         }
     };
@@ -216,7 +226,7 @@ fn character(text: &[u8], start: usize, end: usize) -> u32 {
 
 impl<F, const CHARACTERS: bool> Task for Spans<'_, F, CHARACTERS>
 where
-    F: FnMut(&mut KnownWords, Sought, usize, usize, &mut Vec<u32>),
+    F: FnMut(&mut KnownWords, Sought, usize, usize, &[u32], &mut Vec<u32>),
 {
     #[inline(always)]
     fn run<L: Look>(self) {
@@ -277,7 +287,7 @@ where
                     false => table.get_sought::<L>(place, &mut learned),
                 };
                 if !known {
-                    learn(table, place, start, end, &mut learned);
+                    learn(table, place, start, end, &out[..at], &mut learned);
                 }
                 let needed = at + learned.len() + (words - done) * MOST;
                 if needed > out.len() {

@@ -68,6 +68,56 @@ pub(super) fn remember(table: &mut KnownWords, habit: &mut Habit, word: &[u8], i
     table.insert(word, ids);
 }
 
+/// Encodes raw words that are not known.
+struct RawWords<'a> {
+    tokenizer: &'a Tokenizer,
+    raw: Raw,
+    way: &'a mut Way,
+    room: &'a mut RawScratch,
+    /// Parts of words, for Unigram.
+    parts: &'a mut KnownWords,
+    scratch: &'a mut Scratch,
+}
+
+impl RawWords<'_> {
+    /// Appends the ids of a raw word. None if they are not certain.
+    fn word(
+        &mut self,
+        word: &str,
+        odd: Option<bool>,
+        known: &KnownWords,
+        ids: &mut Vec<u32>,
+    ) -> Option<()> {
+        let Self { tokenizer, raw, way, room, parts, scratch } = self;
+        let Tokenizer { prepare, model, .. } = tokenizer;
+        // Errors come again on the plain way.
+        let Ready { prepared, whole } = raw.ready(prepare, word, odd, room).ok()??;
+        let (unigram, made) = (model.unigram(), prepared.text);
+        // What became of it may be known: it is itself, as it is ready.
+        let is_new = whole && unigram.is_none() && made != word;
+        if is_new && known.get(made.as_bytes(), 0, made.len(), ids) {
+            return Some(());
+        }
+        let mut one = |word: &str| {
+            if let Some(model) = unigram.filter(|model| !model.has_reserved(word)) {
+                let mut parts = Parts { model, known: parts, near: &mut scratch.near };
+                if parts.word_by_itself(word, ids) {
+                    return Some(());
+                }
+            }
+            model.word(word, way, scratch, ids, &mut Silent).ok()
+        };
+        if whole {
+            return one(made);
+        }
+        let mut covered = Some(());
+        let cut = prepare.for_each(prepared, |start, end| {
+            covered = covered.and_then(|()| one(&prepared.text[start..end]));
+        });
+        cut.ok().and(covered)
+    }
+}
+
 impl Tokenizer {
     /// Appends the ids of a stretch of text to `out`. If it says no, it has appended nothing, and the
     /// stretch is to be encoded the plain way.
@@ -85,7 +135,7 @@ impl Tokenizer {
             Some(model) if raw.is_one_word() => {
                 self.raw_with_sums(model, raw, text, place, worker, out)
             }
-            None if raw.is_listed(text) => self.raw_by_lists(raw, text, way, worker, out),
+            _ if raw.is_listed(text, place) => self.raw_by_lists(raw, text, way, worker, out),
             _ => self.raw_by_words(raw, text, place, way, worker, out),
         };
         // What nothing is left of has rules of its own.
@@ -105,49 +155,20 @@ impl Tokenizer {
         worker: &mut Worker,
         out: &mut Vec<u32>,
     ) -> bool {
-        let Worker { raw: known, raw_room, habit, scratch, .. } = worker;
+        let Worker { raw: known, raw_room: room, raw_parts: parts, habit, scratch, .. } = worker;
         let (bytes, mut sure) = (text.as_bytes(), true);
-        let mut encode = |known: &KnownWords, start: usize, end: usize, ids: &mut Vec<u32>| {
-            let word = &text[start..end];
-            sure = sure && self.raw_word(raw, word, known, way, raw_room, scratch, ids).is_some();
-            sure && word.len() <= LONGEST_KNOWN
-                && (!known.is_large() || habit.again(hash_at(bytes, start, end)))
-        };
+        let mut words = RawWords { tokenizer: self, raw, way, room, parts, scratch };
+        let mut encode =
+            |known: &KnownWords, start: usize, end: usize, _: &[u32], ids: &mut Vec<u32>| {
+                let word = &text[start..end];
+                sure = sure && words.word(word, None, known, ids).is_some();
+                sure && word.len() <= LONGEST_KNOWN
+                    && (!known.is_large() || habit.again(hash_at(bytes, start, end)))
+            };
         raw.for_each_list(text, |starts, ends, characters| {
             look_up_spans(bytes, known, (starts, ends), characters, out, &mut encode);
         });
         sure
-    }
-
-    /// Appends the ids of a raw word that is not known. None if they are not certain.
-    #[expect(clippy::too_many_arguments, reason = "each is lent by itself")]
-    fn raw_word(
-        &self,
-        raw: Raw,
-        word: &str,
-        known: &KnownWords,
-        way: &mut Way,
-        room: &mut RawScratch,
-        scratch: &mut Scratch,
-        ids: &mut Vec<u32>,
-    ) -> Option<()> {
-        // Errors come again on the plain way.
-        let Ready { prepared, whole } = raw.ready(&self.prepare, word, None, room).ok()??;
-        if whole {
-            let made = prepared.text;
-            // What became of it may be known: it is itself, as it is ready.
-            if made != word && known.get(made.as_bytes(), 0, made.len(), ids) {
-                return Some(());
-            }
-            return self.model.word(made, way, scratch, ids, &mut Silent).ok();
-        }
-        let mut covered = Some(());
-        let cut = self.prepare.for_each(prepared, |start, end| {
-            let word = &prepared.text[start..end];
-            covered =
-                covered.and_then(|()| self.model.word(word, way, scratch, ids, &mut Silent).ok());
-        });
-        cut.ok().and(covered)
     }
 
     /// Where words are encoded one by one.
@@ -160,38 +181,16 @@ impl Tokenizer {
         worker: &mut Worker,
         out: &mut Vec<u32>,
     ) -> bool {
-        let Worker { raw: known, raw_room, raw_parts, queue, habit, scratch, .. } = worker;
-        let unigram = self.model.unigram();
+        let Worker { raw: known, raw_room: room, raw_parts: parts, queue, habit, scratch, .. } =
+            worker;
+        let mut raw_words = RawWords { tokenizer: self, raw, way, room, parts, scratch };
         let (sure, odd) = (Cell::new(true), Cell::new(None));
         let learn = |table: &mut KnownWords, start: usize, end: usize, out: &mut Vec<u32>| {
             if !sure.get() {
                 return;
             }
             let (word, before) = (&text[start..end], out.len());
-            // Errors come again on the plain way.
-            let mut encode_word = |word: &str| {
-                if let Some(model) = unigram.filter(|model| !model.has_reserved(word)) {
-                    let near = &mut scratch.near;
-                    let mut parts = Parts { model, known: raw_parts, near };
-                    if parts.word_by_itself(word, out) {
-                        return true;
-                    }
-                }
-                self.model.word(word, way, scratch, out, &mut Silent).is_ok()
-            };
-            let mut encode = || {
-                let ready = raw.ready(&self.prepare, word, odd.get(), raw_room).ok()??;
-                let Ready { prepared, whole } = ready;
-                if whole {
-                    return encode_word(prepared.text).then_some(());
-                }
-                let mut covered = true;
-                let cut = self.prepare.for_each(prepared, |start, end| {
-                    covered = covered && encode_word(&prepared.text[start..end]);
-                });
-                cut.ok().filter(|()| covered)
-            };
-            sure.set(encode().is_some());
+            sure.set(raw_words.word(word, odd.get(), table, out).is_some());
             if sure.get() && odd.get().is_none() {
                 remember(table, habit, word.as_bytes(), &out[before..]);
             }

@@ -7,10 +7,9 @@
 //! large as well, the word is cut anew from it.
 
 use super::parts::Parts;
-use super::raw::{character, remember};
 use super::words::Habit;
 use super::{Tokenizer, Worker, fuse};
-use crate::cache::{KnownWords, LONGEST_KNOWN, LongWords, Queue};
+use crate::cache::{KnownWords, LONGEST_KNOWN, LongWords, hash_at, look_up_spans};
 use crate::model::unigram::{LARGEST_SINGLE, Marked, Running, Unigram};
 use crate::model::{Precision, Scratch};
 use crate::normalize::Place;
@@ -33,12 +32,18 @@ fn extent(bytes: usize) -> usize {
     16 * (bytes + 3)
 }
 
+/// Words that are looked up at once.
+const WORDS: usize = 64;
+
 /// A stretch of text on its way.
 struct Stretch<'a> {
     known: &'a mut KnownWords,
-    queue: &'a mut Queue,
     out: &'a mut Vec<u32>,
     sums: Sums<'a>,
+    /// Where words start and end that wait, and how many they are.
+    starts: [u32; WORDS],
+    ends: [u32; WORDS],
+    len: usize,
     /// How far the sum can be from 0 before the words that wait, and behind them.
     before: usize,
     behind: usize,
@@ -83,7 +88,11 @@ impl Tokenizer {
         out: &mut Vec<u32>,
     ) -> bool {
         let Worker { raw: known, raw_room: room, raw_parts: parts, .. } = worker;
-        let Worker { marked, queue, habit, scratch, .. } = worker;
+        let Worker { marked, habit, scratch, .. } = worker;
+        // Places of words are of 32 bits.
+        if u32::try_from(text.len()).is_err() {
+            return false;
+        }
         let limit = || self.shares().marked;
         let marked = marked.get_or_insert_with(|| Box::new(LongWords::new(limit())));
         let first = out.len();
@@ -105,8 +114,14 @@ impl Tokenizer {
             slack: 0.0,
             sure: true,
         };
-        let mut stretch = Stretch { known, queue, out, sums, before: 0, behind: 0 };
-        let certain = raw.for_each(text, place, |word| stretch.word(word));
+        let (starts, ends, len) = ([0; WORDS], [0; WORDS], 0);
+        let mut stretch = Stretch { known, out, sums, starts, ends, len, before: 0, behind: 0 };
+        let mut certain = true;
+        if raw.is_listed(text, place) {
+            raw.for_each_list(text, |starts, ends, _| stretch.list(starts, ends));
+        } else {
+            certain = raw.for_each(text, place, |word| stretch.word(word));
+        }
         // Nothing may wait for the next text.
         stretch.finish();
         let sure = certain && stretch.sums.sure;
@@ -125,26 +140,55 @@ impl Stretch<'_> {
             return self.by_itself(start, end, odd);
         }
         self.behind = behind;
-        let text = self.sums.text.as_bytes();
-        if self.queue.push(text, self.known, start, end, character(text, start, end)) {
+        (self.starts[self.len], self.ends[self.len]) = (start as u32, end as u32);
+        self.len += 1;
+        if self.len == WORDS {
             self.finish();
         }
     }
 
+    /// The same for many. Some at once: the fewer there are, the better is the bound.
+    fn list(&mut self, starts: &[u32], ends: &[u32]) {
+        for (starts, ends) in starts.chunks(WORDS).zip(ends.chunks(WORDS)) {
+            let (Some(&start), Some(&end)) = (starts.first(), ends.last()) else { return };
+            // So long as if nothing stood between them.
+            let behind = self.behind + extent((end - start) as usize) + extent(0) * starts.len();
+            if behind < LIMIT {
+                self.finish();
+                self.behind = behind;
+                self.look_up(starts, ends);
+                continue;
+            }
+            for (&start, &end) in starts.iter().zip(ends) {
+                self.word(RawWord { start: start as usize, end: end as usize, odd: None });
+            }
+        }
+    }
+
     /// Looks up what waits.
-    #[inline(never)]
     fn finish(&mut self) {
-        let Self { known, queue, out, sums, .. } = self;
+        let (starts, ends, len) = (self.starts, self.ends, std::mem::take(&mut self.len));
+        if len > 0 {
+            self.look_up(&starts[..len], &ends[..len]);
+        }
+    }
+
+    #[inline(never)]
+    fn look_up(&mut self, starts: &[u32], ends: &[u32]) {
+        let Self { known, out, sums, .. } = self;
         sums.bound = self.behind as f64;
         sums.slack = (self.behind - self.before) as f64;
         let text = sums.text.as_bytes();
-        queue.look_up(text, known, out, |table, start, end, out| {
-            sums.learn(table, start, end, out);
-            // The words that follow here count on it.
-            if sums.bound >= f64::from(LARGEST_SINGLE) {
-                sums.sure = false;
-            }
-        });
+        let mut encode =
+            |known: &KnownWords, start: usize, end: usize, before: &[u32], ids: &mut Vec<u32>| {
+                let again = sums.learn(known, start, end, before, ids);
+                // The words that follow here count on it.
+                if sums.bound >= f64::from(LARGEST_SINGLE) {
+                    sums.sure = false;
+                }
+                again
+            };
+        look_up_spans(text, known, (starts, ends), false, out, &mut encode);
         self.before = sums.bound.ceil() as usize;
         self.behind = self.before;
     }
@@ -159,64 +203,75 @@ impl Stretch<'_> {
         }
         sums.slack = extent(end - start) as f64;
         sums.bound = sums.true_bound(out) + sums.slack;
+        let mut ids = Vec::new();
         if odd.is_some() || sums.bound >= f64::from(LARGEST_SINGLE) {
             sums.slack = 0.0;
-            sums.exactly(start, end, odd, out);
-        } else if !known.get(sums.text.as_bytes(), start, end, out) {
-            sums.learn(known, start, end, out);
+            sums.exactly(start, end, odd, out, &mut ids);
+        } else if !known.get(sums.text.as_bytes(), start, end, &mut ids) {
+            // It is remembered when it comes with others.
+            sums.learn(known, start, end, out, &mut ids);
         }
+        out.append(&mut ids);
         self.before = sums.bound.ceil() as usize;
         self.behind = self.before;
     }
 }
 
 impl Sums<'_> {
-    /// Appends the ids of a word that is not known and not too long. What a known word of its length may add
-    /// to the sum is part of the bound already.
+    /// Appends the ids of a word that is not known and not too long to an empty list; `before` are all before it. What
+    /// a known word of its length may add to the sum is part of the bound already. Says whether it is to be remembered.
     #[inline(never)]
-    fn learn(&mut self, table: &mut KnownWords, start: usize, end: usize, out: &mut Vec<u32>) {
+    fn learn(
+        &mut self,
+        table: &KnownWords,
+        start: usize,
+        end: usize,
+        before: &[u32],
+        ids: &mut Vec<u32>,
+    ) -> bool {
         if !self.sure {
-            return;
+            return false;
         }
         // What cannot be remembered, and is not of known characters, is cut but once.
         if end - start > LONGEST_KNOWN && self.uncut > 0 {
             self.uncut -= 1;
-            return self.exactly(start, end, None, out);
+            self.exactly(start, end, None, before, ids);
+            return false;
         }
-        let (bytes, before) = (self.text.as_bytes(), out.len());
-        let mark = if self.marked.get(bytes, start, end, out) {
-            Marked(out.pop().unwrap_or_default())
+        let bytes = self.text.as_bytes();
+        let mark = if self.marked.get(bytes, start, end, ids) {
+            Marked(ids.pop().unwrap_or_default())
         } else {
-            let Some(mark) = self.near(start, end, out) else {
+            let Some(mark) = self.near(start, end, ids) else {
                 self.sure = false;
-                return;
+                return false;
             };
             let word = &bytes[start..end];
             if mark.holds_to_the_largest() && mark.extent() <= extent(word.len()) as f64 {
-                if !self.is_cheap {
-                    remember(table, self.habit, word, &out[before..]);
-                }
-                return;
+                return !self.is_cheap
+                    && word.len() <= LONGEST_KNOWN
+                    && (!table.is_large() || self.habit.again(hash_at(bytes, start, end)));
             }
             if word.len() <= LONGEST_KNOWN {
                 if self.marked.is_full() {
                     self.marked.clear();
                 }
-                out.push(mark.0);
-                self.marked.insert(word, &out[before..]);
-                out.pop();
+                ids.push(mark.0);
+                self.marked.insert(word, ids);
+                ids.pop();
             }
             mark
         };
         if !mark.holds(self.bound, Precision::Single) {
-            self.bound = self.true_bound(&out[..before]) + self.slack;
+            self.bound = self.true_bound(before) + self.slack;
             if !mark.holds(self.bound, Precision::Single) {
-                out.truncate(before);
-                self.exactly(start, end, None, out);
-                return;
+                ids.clear();
+                self.exactly(start, end, None, before, ids);
+                return false;
             }
         }
         self.bound += mark.extent();
+        false
     }
 
     /// The ids of a word, and for which sums they hold; None if that is not certain.
@@ -263,11 +318,18 @@ impl Sums<'_> {
         self.model.magnitude(self.running)
     }
 
-    /// Appends the ids of a word, cut from the true sum before it.
-    fn exactly(&mut self, start: usize, end: usize, odd: Option<bool>, out: &mut Vec<u32>) {
-        self.true_bound(out);
-        self.sure = self.cut(start, end, odd, out).is_some();
-        self.summed = out.len();
+    /// Appends the ids of a word to an empty list, cut from the true sum behind all before it.
+    fn exactly(
+        &mut self,
+        start: usize,
+        end: usize,
+        odd: Option<bool>,
+        before: &[u32],
+        ids: &mut Vec<u32>,
+    ) {
+        self.true_bound(before);
+        self.sure = self.cut(start, end, odd, ids).is_some();
+        self.summed = before.len() + ids.len();
         self.bound = self.model.magnitude(self.running) + self.slack;
     }
 

@@ -52,6 +52,15 @@ pub(crate) struct Ready<'a> {
     pub(crate) whole: bool,
 }
 
+/// Whether a space is put before a stretch of text that stands there.
+fn adds(spaces: Metaspace, place: Place) -> bool {
+    match spaces.dummy {
+        Dummy::Always => true,
+        Dummy::Never => false,
+        Dummy::First | Dummy::Given | Dummy::Start => place.first,
+    }
+}
+
 /// Room to make raw words ready, to be used again.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RawScratch {
@@ -107,9 +116,10 @@ impl Raw {
         self.spaces.is_some_and(|spaces| !spaces.split)
     }
 
-    /// Whether [`Raw::for_each_list`] finds the words of a text.
-    pub(crate) fn is_listed(&self, text: &str) -> bool {
-        self.spaces.is_none() && u32::try_from(text.len()).is_ok()
+    /// Whether [`Raw::for_each_list`] finds the words of a stretch of text that stands there.
+    pub(crate) fn is_listed(&self, text: &str, place: Place) -> bool {
+        let apart = |spaces| self.collapse && adds(spaces, place) && place.first && place.last;
+        self.spaces.is_none_or(apart) && u32::try_from(text.len()).is_ok()
     }
 
     /// Calls `words` with the raw words of a stretch of text, left to right, in lists of as many starts as ends, and
@@ -129,11 +139,7 @@ impl Raw {
             self.apart.for_each(bytes, |start, end| word(plain(start, end)));
             return true;
         };
-        let adds = match spaces.dummy {
-            Dummy::Always => true,
-            Dummy::Never => false,
-            Dummy::First | Dummy::Given | Dummy::Start => place.first,
-        };
+        let adds = adds(spaces, place);
         if self.collapse {
             if !(adds && place.first && place.last) {
                 return false;
