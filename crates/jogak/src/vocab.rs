@@ -4,6 +4,7 @@
 
 mod double_array;
 pub(crate) mod room;
+mod weighed;
 
 use std::hash::{BuildHasher, Hasher};
 use std::sync::OnceLock;
@@ -12,6 +13,7 @@ use hashbrown::HashTable;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
 pub use double_array::DoubleArray;
+pub(crate) use weighed::Weighed;
 
 /// Pieces, numbered. Ids may have holes.
 #[derive(Debug, Clone)]

@@ -6,12 +6,24 @@
 //! ids hold for all sums up to the largest. What such a part adds to the sum is bounded by its length.
 
 use super::fuse;
-use crate::cache::KnownWords;
+use crate::cache::{Asked, KnownWords};
 use crate::model::unigram::{Marked, NearTies, Unigram};
 
 /// How far sums in a part that is remembered may be from the one before it, for each byte: so much less
 /// than in a word that the parts of one fit.
 const MOST_A_BYTE: f64 = 15.0;
+
+/// So many parts are asked for before the first of them is looked up.
+const AHEAD: usize = 4;
+
+/// A part that was asked for.
+#[derive(Debug, Clone, Copy, Default)]
+struct Part {
+    start: usize,
+    end: usize,
+    character: u32,
+    asked: Asked,
+}
 
 /// How far sums in a known part may be from the one before it; `ids` are those of one that is a character.
 #[inline(always)]
@@ -65,21 +77,34 @@ impl Parts<'_> {
         let Self { model, known, near } = self;
         let bytes = word.as_bytes();
         let sum = &mut Sum::new();
-        model.borders().for_each_part(bytes, 0, bytes.len(), |start, end, character| {
+        let (mut waiting, mut count) = ([Part::default(); AHEAD], 0);
+        let mut look_up = |known: &mut KnownWords, part: Part| {
+            let Part { start, end, character, asked } = part;
             let size = end - start;
             if character == 0 {
-                if known.get(bytes, start, end, out) {
-                    sum.knows(size, MOST_A_BYTE * size as f64);
-                    return;
+                if known.get_asked(asked, bytes, start, end, out) {
+                    return sum.knows(size, MOST_A_BYTE * size as f64);
                 }
             } else if let Some(count) = known.append_character(character, out) {
                 // Characters are kept beside, or nowhere.
                 let ids = &out[out.len() - count..];
-                sum.knows(size, extent(model, size, character, ids));
-                return;
+                return sum.knows(size, extent(model, size, character, ids));
             }
             cut(model, known, near, (word, start, end), character, sum, out);
+        };
+        model.borders().for_each_part(bytes, 0, bytes.len(), |start, end, character| {
+            let asked =
+                if character == 0 { known.ask(bytes, start, end) } else { Asked::default() };
+            let place = &mut waiting[count % AHEAD];
+            let before = std::mem::replace(place, Part { start, end, character, asked });
+            if count >= AHEAD {
+                look_up(known, before);
+            }
+            count += 1;
         });
+        for place in count.saturating_sub(AHEAD)..count {
+            look_up(known, waiting[place % AHEAD]);
+        }
         sum.mark()
     }
 

@@ -3,20 +3,18 @@
 //! A node is a slot. Its child by byte `b` is slot `base ^ b`, if the label there is `b`; as no two nodes
 //! have the same base, the label alone tells whose child it is (Aoe 1989; one 64-bit load a step).
 
-use std::collections::VecDeque;
-
 use super::room::{BLOCK, Room};
 use crate::error::{Error, Result};
 
 /// Bits of a slot, from the lowest: base, label, value.
-const BASE_BITS: u32 = 28;
+pub(super) const BASE_BITS: u32 = 28;
 const LABEL_BITS: u32 = 9;
-const BASE: u64 = (1 << BASE_BITS) - 1;
-const LABEL: u64 = (1 << LABEL_BITS) - 1;
+pub(super) const BASE: u64 = (1 << BASE_BITS) - 1;
+pub(super) const LABEL: u64 = (1 << LABEL_BITS) - 1;
 /// The label of a slot that is nobody's child.
 const NO_LABEL: u64 = 256;
 /// Values are ids plus one; 0 for a node where no piece ends.
-const VALUE_SHIFT: u32 = BASE_BITS + LABEL_BITS;
+pub(super) const VALUE_SHIFT: u32 = BASE_BITS + LABEL_BITS;
 const LARGEST_ID: u32 = (1 << (64 - VALUE_SHIFT)) - 2;
 const FREE: u64 = NO_LABEL << BASE_BITS;
 /// A set of byte strings with an id each.
@@ -43,9 +41,8 @@ impl DoubleArray {
         }
         // Slots below 256 stay free, but for the root in slot 0: base 0 has no children.
         let mut builder = Builder { slots: vec![FREE; BLOCK], room: Room::new() };
-        // Breadth first: what is near the root is asked most, and so lies close together.
-        let mut todo = VecDeque::from([(0, 0, pieces.len(), 0)]);
-        while let Some((slot, from, to, depth)) = todo.pop_front() {
+        let mut todo = vec![(0, 0, pieces.len(), 0)];
+        while let Some((slot, from, to, depth)) = todo.pop() {
             builder.node(&pieces, slot, from, to, depth, &mut todo)?;
         }
         Ok(Self { slots: builder.slots, characters: Vec::new() })
@@ -122,6 +119,11 @@ impl DoubleArray {
         }
     }
 
+    /// The slots, and those that characters of three bytes lead to.
+    pub(super) fn lists(&self) -> (&[u64], &[u64]) {
+        (&self.slots, &self.characters)
+    }
+
     /// How much memory the tree takes, in bytes.
     pub fn bytes(&self) -> usize {
         (self.slots.len() + self.characters.len()) * size_of::<u64>()
@@ -145,7 +147,7 @@ impl Builder {
         mut from: usize,
         to: usize,
         depth: usize,
-        todo: &mut VecDeque<Todo>,
+        todo: &mut Vec<Todo>,
     ) -> Result<()> {
         if from < to && pieces[from].0.len() == depth && depth > 0 {
             self.slots[slot] |= (u64::from(pieces[from].1) + 1) << VALUE_SHIFT;
@@ -157,7 +159,7 @@ impl Builder {
             let label = pieces[from].0[depth];
             let end = from + pieces[from..to].partition_point(|(piece, _)| piece[depth] == label);
             labels.push(label);
-            todo.push_back((0, from, end, depth + 1));
+            todo.push((0, from, end, depth + 1));
             from = end;
         }
         if labels.is_empty() {
@@ -173,7 +175,7 @@ impl Builder {
             self.slots.resize(end, FREE);
         }
         self.slots[slot] |= base as u64;
-        for (child, &label) in todo.range_mut(first_child..).zip(&labels) {
+        for (child, &label) in todo[first_child..].iter_mut().zip(&labels) {
             child.0 = base ^ usize::from(label);
             self.slots[child.0] = u64::from(label) << BASE_BITS;
         }
