@@ -121,6 +121,7 @@ RUST_ARROWS: dict[str, set[str]] = {
         "observe",
         "prepare",
         "random",
+        "scan",
         "symbols",
         "vocab",
     },

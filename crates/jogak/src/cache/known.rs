@@ -126,7 +126,7 @@ impl KnownWords {
     }
 
     /// The same for a word of up to 15 bytes, by what to look for.
-    #[inline]
+    #[inline(always)]
     pub(super) fn get_sought<L: Look>(&self, sought: Sought, out: &mut Vec<u32>) -> bool {
         let ids = self.short.get::<L>(sought);
         if let Some(count) = ids.count() {

@@ -18,6 +18,8 @@ const SMALLEST: usize = 1 << 10;
 /// Fewer slots than these are few.
 const FEW: usize = 1 << 16;
 const HEAD: usize = 4;
+/// Bytes that most records have less than.
+const RECORD: usize = 1 << 10;
 
 /// Remembers the ids of words.
 #[derive(Debug)]
@@ -84,14 +86,18 @@ impl LongWords {
 
     /// Whether there is no room left and the table should be cleared.
     pub fn is_full(&self) -> bool {
-        let slots =
-            if self.is_crowded() { self.slots.len() * self.growth() } else { self.slots.len() };
-        self.records.len() + slots * size_of::<u64>() > self.limit.max(SMALLEST * 16)
+        // Growing takes twice the slots.
+        let slots = self.slots.len() << usize::from(self.is_crowded());
+        self.bytes_with(slots) + RECORD > self.limit.max(SMALLEST * 16)
+    }
+
+    fn bytes_with(&self, slots: usize) -> usize {
+        self.records.len() + slots * size_of::<u64>()
     }
 
     /// How much memory it takes.
     pub(super) fn bytes(&self) -> usize {
-        self.records.len() + self.slots.len() * size_of::<u64>()
+        self.bytes_with(self.slots.len())
     }
 
     /// Makes room for as much again as there is, whatever the limit was.
@@ -101,7 +107,8 @@ impl LongWords {
 
     /// How many times as many slots there are after growing: more while they are few, for all are made anew.
     fn growth(&self) -> usize {
-        if self.slots.len() < FEW { 4 } else { 2 }
+        let slots = self.slots.len();
+        if slots < FEW && self.bytes_with(4 * slots) <= self.limit { 4 } else { 2 }
     }
 
     fn is_crowded(&self) -> bool {

@@ -261,17 +261,19 @@ impl ShortWords {
     }
 
     /// The ids of a word.
-    #[inline]
+    #[inline(always)]
     pub(super) fn get<L: Look>(&self, sought: Sought) -> Packed {
         let all = self.found();
         let region = self.region(sought);
         let mut at = sought.line;
         for _ in 0..FAR_LINES {
-            let found = all.in_line::<L>(Sought { line: at, ..sought });
+            if let Some((line, entry)) = all.entry::<L>(Sought { line: at, ..sought }) {
+                let more = if self.is_narrow(sought) { 0 } else { number(line, 6 + entry) };
+                return Packed(number(line, 4 + entry), more);
+            }
             // A line with a free entry is the last one.
-            let free = Sought { low: 0, high: 0, line: at };
-            if found != Packed::NONE || all.entry::<L>(free).is_some() {
-                return found;
+            if all.entry::<L>(Sought { low: 0, high: 0, line: at }).is_some() {
+                break;
             }
             at = region.behind(at);
         }
@@ -410,12 +412,11 @@ impl<'a> Found<'a> {
 
     /// The ids of a word if they are in that line.
     #[inline(always)]
-    pub(super) fn in_line<L: Look>(self, sought: Sought) -> Packed {
-        let Some((line, entry)) = self.entry::<L>(sought) else { return Packed::NONE };
-        let first = 4 + entry;
-        let more = number(line, (first + 2) % 8);
-        let narrow = sought.line < self.first_wide;
-        Packed(number(line, first % 8), select_unpredictable(narrow, 0, more))
+    pub(super) fn in_line<L: Look>(self, sought: Sought) -> Spot<'a> {
+        match self.entry::<L>(sought) {
+            Some((line, entry)) => Spot { half: number(line, 4 + entry), line, entry },
+            None => Spot::of(Packed::NONE),
+        }
     }
 
     /// The entry of that line that has these keys.
@@ -427,6 +428,38 @@ impl<'a> Found<'a> {
         let narrow = sought.line < self.first_wide;
         let entries = select_unpredictable(narrow, same, same & same >> 2);
         (entries != 0).then(|| (line, entries.trailing_zeros() as usize))
+    }
+}
+
+/// Where the ids of a word were found: the second half is looked at only if it is needed.
+#[derive(Clone, Copy)]
+pub(super) struct Spot<'a> {
+    half: u64,
+    line: &'a Line,
+    entry: usize,
+}
+
+static NO_LINE: Line = [0; 64];
+
+impl Spot<'_> {
+    /// These, which are one half, or none.
+    #[inline(always)]
+    pub(super) fn of(ids: Packed) -> Self {
+        Self { half: ids.0, line: &NO_LINE, entry: 0 }
+    }
+
+    /// As [`Packed::count`].
+    #[inline(always)]
+    pub(super) fn count(self) -> Option<usize> {
+        Packed(self.half, 0).count()
+    }
+
+    /// As [`Packed::write`].
+    #[inline(always)]
+    pub(super) fn write(self, count: usize, out: &mut [u32; MOST]) {
+        // Only wide entries have so many, and there are two of them.
+        let more = if count > 3 { number(self.line, 6 + self.entry % 2) } else { 0 };
+        Packed(self.half, more).write(count, out);
     }
 }
 

@@ -158,13 +158,12 @@ impl Tokenizer {
         let Worker { raw: known, raw_room: room, raw_parts: parts, habit, scratch, .. } = worker;
         let (bytes, mut sure) = (text.as_bytes(), true);
         let mut words = RawWords { tokenizer: self, raw, way, room, parts, scratch };
-        let mut encode =
-            |known: &KnownWords, start: usize, end: usize, _: &[u32], ids: &mut Vec<u32>| {
-                let word = &text[start..end];
-                sure = sure && words.word(word, None, known, ids).is_some();
-                sure && word.len() <= LONGEST_KNOWN
-                    && (!known.is_large() || habit.again(hash_at(bytes, start, end)))
-            };
+        let mut encode = |known: &KnownWords, start: usize, end: usize, ids: &mut Vec<u32>| {
+            let word = &text[start..end];
+            sure = sure && words.word(word, None, known, ids).is_some();
+            sure && word.len() <= LONGEST_KNOWN
+                && (!known.is_large() || habit.again(hash_at(bytes, start, end)))
+        };
         raw.for_each_list(text, |starts, ends, characters| {
             look_up_spans(bytes, known, (starts, ends), characters, out, &mut encode);
         });

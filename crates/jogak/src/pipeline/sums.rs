@@ -151,10 +151,10 @@ impl Stretch<'_> {
     fn list(&mut self, starts: &[u32], ends: &[u32]) {
         for (starts, ends) in starts.chunks(WORDS).zip(ends.chunks(WORDS)) {
             let (Some(&start), Some(&end)) = (starts.first(), ends.last()) else { return };
-            // So long as if nothing stood between them.
+            self.finish();
+            // As if they were as long as all that they stand in.
             let behind = self.behind + extent((end - start) as usize) + extent(0) * starts.len();
             if behind < LIMIT {
-                self.finish();
                 self.behind = behind;
                 self.look_up(starts, ends);
                 continue;
@@ -167,8 +167,8 @@ impl Stretch<'_> {
 
     /// Looks up what waits.
     fn finish(&mut self) {
-        let (starts, ends, len) = (self.starts, self.ends, std::mem::take(&mut self.len));
-        if len > 0 {
+        if self.len > 0 {
+            let (starts, ends, len) = (self.starts, self.ends, std::mem::take(&mut self.len));
             self.look_up(&starts[..len], &ends[..len]);
         }
     }
@@ -179,15 +179,14 @@ impl Stretch<'_> {
         sums.bound = self.behind as f64;
         sums.slack = (self.behind - self.before) as f64;
         let text = sums.text.as_bytes();
-        let mut encode =
-            |known: &KnownWords, start: usize, end: usize, before: &[u32], ids: &mut Vec<u32>| {
-                let again = sums.learn(known, start, end, before, ids);
-                // The words that follow here count on it.
-                if sums.bound >= f64::from(LARGEST_SINGLE) {
-                    sums.sure = false;
-                }
-                again
-            };
+        let mut encode = |known: &KnownWords, start: usize, end: usize, out: &mut Vec<u32>| {
+            let again = sums.learn(known, start, end, out);
+            // The words that follow here count on it.
+            if sums.bound >= f64::from(LARGEST_SINGLE) {
+                sums.sure = false;
+            }
+            again
+        };
         look_up_spans(text, known, (starts, ends), false, out, &mut encode);
         self.before = sums.bound.ceil() as usize;
         self.behind = self.before;
@@ -203,46 +202,37 @@ impl Stretch<'_> {
         }
         sums.slack = extent(end - start) as f64;
         sums.bound = sums.true_bound(out) + sums.slack;
-        let mut ids = Vec::new();
         if odd.is_some() || sums.bound >= f64::from(LARGEST_SINGLE) {
             sums.slack = 0.0;
-            sums.exactly(start, end, odd, out, &mut ids);
-        } else if !known.get(sums.text.as_bytes(), start, end, &mut ids) {
+            sums.exactly(start, end, odd, out);
+        } else if !known.get(sums.text.as_bytes(), start, end, out) {
             // It is remembered when it comes with others.
-            sums.learn(known, start, end, out, &mut ids);
+            sums.learn(known, start, end, out);
         }
-        out.append(&mut ids);
         self.before = sums.bound.ceil() as usize;
         self.behind = self.before;
     }
 }
 
 impl Sums<'_> {
-    /// Appends the ids of a word that is not known and not too long to an empty list; `before` are all before it. What
-    /// a known word of its length may add to the sum is part of the bound already. Says whether it is to be remembered.
+    /// Appends the ids of a word that is not known and not too long. What a known word of its length may add
+    /// to the sum is part of the bound already. Says whether it is to be remembered.
     #[inline(never)]
-    fn learn(
-        &mut self,
-        table: &KnownWords,
-        start: usize,
-        end: usize,
-        before: &[u32],
-        ids: &mut Vec<u32>,
-    ) -> bool {
+    fn learn(&mut self, table: &KnownWords, start: usize, end: usize, out: &mut Vec<u32>) -> bool {
         if !self.sure {
             return false;
         }
         // What cannot be remembered, and is not of known characters, is cut but once.
         if end - start > LONGEST_KNOWN && self.uncut > 0 {
             self.uncut -= 1;
-            self.exactly(start, end, None, before, ids);
+            self.exactly(start, end, None, out);
             return false;
         }
-        let bytes = self.text.as_bytes();
-        let mark = if self.marked.get(bytes, start, end, ids) {
-            Marked(ids.pop().unwrap_or_default())
+        let (bytes, before) = (self.text.as_bytes(), out.len());
+        let mark = if self.marked.get(bytes, start, end, out) {
+            Marked(out.pop().unwrap_or_default())
         } else {
-            let Some(mark) = self.near(start, end, ids) else {
+            let Some(mark) = self.near(start, end, out) else {
                 self.sure = false;
                 return false;
             };
@@ -256,17 +246,17 @@ impl Sums<'_> {
                 if self.marked.is_full() {
                     self.marked.clear();
                 }
-                ids.push(mark.0);
-                self.marked.insert(word, ids);
-                ids.pop();
+                out.push(mark.0);
+                self.marked.insert(word, &out[before..]);
+                out.pop();
             }
             mark
         };
         if !mark.holds(self.bound, Precision::Single) {
-            self.bound = self.true_bound(before) + self.slack;
+            self.bound = self.true_bound(&out[..before]) + self.slack;
             if !mark.holds(self.bound, Precision::Single) {
-                ids.clear();
-                self.exactly(start, end, None, before, ids);
+                out.truncate(before);
+                self.exactly(start, end, None, out);
                 return false;
             }
         }
@@ -318,18 +308,11 @@ impl Sums<'_> {
         self.model.magnitude(self.running)
     }
 
-    /// Appends the ids of a word to an empty list, cut from the true sum behind all before it.
-    fn exactly(
-        &mut self,
-        start: usize,
-        end: usize,
-        odd: Option<bool>,
-        before: &[u32],
-        ids: &mut Vec<u32>,
-    ) {
-        self.true_bound(before);
-        self.sure = self.cut(start, end, odd, ids).is_some();
-        self.summed = before.len() + ids.len();
+    /// Appends the ids of a word, cut from the true sum before it.
+    fn exactly(&mut self, start: usize, end: usize, odd: Option<bool>, out: &mut Vec<u32>) {
+        self.true_bound(out);
+        self.sure = self.cut(start, end, odd, out).is_some();
+        self.summed = out.len();
         self.bound = self.model.magnitude(self.running) + self.slack;
     }
 

@@ -84,3 +84,114 @@ impl Mapped {
         entry
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test says so by failing")]
+mod tests {
+    use super::*;
+    use crate::normalize::{Form, Rule};
+    use crate::pretokenize::{Pretokenizer, Scheme};
+    use crate::random::SplitMix64;
+
+    fn bert(lowercase: bool) -> Rule {
+        Rule::Bert { clean_text: true, chinese_chars: true, strip_accents: lowercase, lowercase }
+    }
+
+    /// Holds words to the normalizer and the scheme; how many were certain.
+    fn check(rules: &[Rule], scheme: &Scheme, words: impl Iterator<Item = String>) -> usize {
+        let normalizer = Normalizer::new(rules).unwrap();
+        assert!(normalizer.goes_by_characters());
+        let quiet = Quiet::new(&normalizer, std::slice::from_ref(scheme)).unwrap();
+        let cutter = Pretokenizer::new(std::slice::from_ref(scheme)).unwrap();
+        let (mut mapped, mut buffers, mut certain) = (Mapped::default(), Buffers::default(), 0);
+        for word in words {
+            let Some(made) = mapped.word(&normalizer, &quiet, &word) else { continue };
+            certain += 1;
+            assert_eq!(made, normalizer.text(&word, WITHIN, &mut buffers).unwrap(), "{word:?}");
+            let mut found = Vec::new();
+            cutter.for_each(made, |start, end| found.push((start, end))).unwrap();
+            assert_eq!(found, [(0, made.len())], "{word:?}");
+        }
+        certain
+    }
+
+    #[test]
+    fn every_character_between_others() {
+        let words = || {
+            let all = (0..0x11_0000).filter_map(char::from_u32);
+            all.flat_map(|c| {
+                ["", "a", "É", "\u{301}", "한", "\u{302E}\u{AD}"].map(|other| {
+                    format!("{other}{c}{}", ["", "Z", "\u{327}", "\u{345}"][c as usize % 4])
+                })
+            })
+        };
+        for (rules, least) in [
+            (vec![bert(true)], 100_000),
+            (vec![bert(false)], 200_000),
+            (vec![Rule::Form(Form::Nfd), Rule::StripMarks, Rule::Lowercase], 100_000),
+            (vec![Rule::Lowercase, Rule::Form9(Form::Nfkd)], 100_000),
+        ] {
+            for scheme in [Scheme::Bert, Scheme::Bert8] {
+                let certain = check(&rules, &scheme, words());
+                assert!(certain > least, "{certain} {rules:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn random_words() {
+        let letters = [
+            "a",
+            "B",
+            "É",
+            "e\u{301}",
+            "\u{327}\u{301}",
+            "\u{345}",
+            "\u{302E}",
+            "İ",
+            "ǅ",
+            "한글",
+            "ㄱ",
+            "\u{1100}\u{1161}",
+            "が",
+            "\u{3099}",
+            "й",
+            "Ё",
+            "Σ",
+            "ß",
+            "ﬁ",
+            "\u{AD}",
+            "\u{200B}",
+            "\0",
+            "\u{1D165}",
+            "🐑",
+            "\u{37E}",
+            "\u{F900}",
+            "\u{94D}",
+            "\u{9BC}",
+            "\u{F74}",
+            "\u{1DF6}",
+            "ᾼ",
+        ];
+        let mut random = SplitMix64::new(9);
+        let mut below = |limit: usize| (random.next() % limit as u64) as usize;
+        let words: Vec<String> = (0..40_000)
+            .map(|round| {
+                let kinds = 1 + below(letters.len());
+                let count = if round % 50 == 0 { 60 } else { 1 + below(6) };
+                (0..count).map(|_| letters[below(kinds)]).collect()
+            })
+            .collect();
+        for lowercase in [true, false] {
+            let certain = check(&[bert(lowercase)], &Scheme::Bert, words.iter().cloned());
+            assert!(certain > 2000, "{certain}");
+        }
+    }
+
+    #[test]
+    fn says_no_where_neighbours_are_seen() {
+        for rule in [Rule::Form(Form::Nfc), Rule::Casefold, Rule::CollapseSpaces] {
+            assert!(!Normalizer::new(&[rule]).unwrap().goes_by_characters());
+        }
+    }
+}
