@@ -4,7 +4,6 @@
 
 mod double_array;
 pub(crate) mod room;
-mod weighed;
 
 use std::hash::{BuildHasher, Hasher};
 use std::sync::OnceLock;
@@ -13,7 +12,6 @@ use hashbrown::HashTable;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
 pub use double_array::DoubleArray;
-pub(crate) use weighed::Weighed;
 
 /// Pieces, numbered. Ids may have holes.
 #[derive(Debug, Clone)]

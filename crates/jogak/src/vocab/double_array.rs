@@ -7,14 +7,14 @@ use super::room::{BLOCK, Room};
 use crate::error::{Error, Result};
 
 /// Bits of a slot, from the lowest: base, label, value.
-pub(super) const BASE_BITS: u32 = 28;
+const BASE_BITS: u32 = 28;
 const LABEL_BITS: u32 = 9;
-pub(super) const BASE: u64 = (1 << BASE_BITS) - 1;
-pub(super) const LABEL: u64 = (1 << LABEL_BITS) - 1;
+const BASE: u64 = (1 << BASE_BITS) - 1;
+const LABEL: u64 = (1 << LABEL_BITS) - 1;
 /// The label of a slot that is nobody's child.
 const NO_LABEL: u64 = 256;
 /// Values are ids plus one; 0 for a node where no piece ends.
-pub(super) const VALUE_SHIFT: u32 = BASE_BITS + LABEL_BITS;
+const VALUE_SHIFT: u32 = BASE_BITS + LABEL_BITS;
 const LARGEST_ID: u32 = (1 << (64 - VALUE_SHIFT)) - 2;
 const FREE: u64 = NO_LABEL << BASE_BITS;
 /// A set of byte strings with an id each.
@@ -117,11 +117,6 @@ impl DoubleArray {
             each(at + 1, (slot >> VALUE_SHIFT) as u32);
             base = slot & BASE;
         }
-    }
-
-    /// The slots, and those that characters of three bytes lead to.
-    pub(super) fn lists(&self) -> (&[u64], &[u64]) {
-        (&self.slots, &self.characters)
     }
 
     /// How much memory the tree takes, in bytes.

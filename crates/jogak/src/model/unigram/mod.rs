@@ -39,7 +39,7 @@ use super::cuts::Cuts as Borders;
 use crate::error::{Error, Result};
 use crate::observe::WordObserver;
 use crate::symbols::UNKNOWN;
-use crate::vocab::{DoubleArray, Vocab, Weighed};
+use crate::vocab::{DoubleArray, Vocab};
 
 /// The score of an unknown character lies this far below the lowest score of a piece.
 const UNKNOWN_PENALTY: f64 = 10.0;
@@ -84,14 +84,13 @@ pub struct UnigramParts {
 pub struct Unigram {
     vocab: Vocab,
     tree: DoubleArray,
-    /// The same with the scores in the model's precision, and that of an unknown character.
-    weighed: Weighed,
-    weighed_unknown: f64,
     /// The score of every id, so that those of a path add up to its sum: a user-defined piece has its
     /// own, the unknown piece that of one unknown character, and so has the first byte of one.
     scores: Vec<f64>,
     /// The same in 32 bits.
     single: Vec<f32>,
+    /// The same, each one place on; nothing can be had for the first.
+    offered: Vec<f32>,
     /// Scores among all ways to cut a word, where they are others: SentencePiece scores a user-defined
     /// piece by its bytes when it looks for the best way, and by its characters among all ways.
     among_ways: Option<Vec<f64>>,
@@ -228,22 +227,13 @@ impl Unigram {
             always: bytes.is_some_and(|ids| ids.contains(&UNKNOWN)),
             strict: parts.unknown.is_none(),
         });
-        let tree = DoubleArray::new(texts())?.with_characters();
-        let (weighed, weighed_unknown) = match parts.precision {
-            Precision::Double => (Weighed::new(&tree, |id| scores[id as usize]), unknown_score),
-            Precision::Single => {
-                let score = |id: u32| f64::from(single[id as usize]);
-                (Weighed::new(&tree, score), f64::from(unknown_single))
-            }
-        };
         Ok(Self {
             hf: hf.map(Box::new),
             among_ways,
-            tree,
-            weighed,
-            weighed_unknown,
+            tree: DoubleArray::new(texts())?.with_characters(),
             cuts: Cuts::new(texts().map(|(piece, _)| piece)),
             borders: Borders::new(&vocab),
+            offered: std::iter::once(f32::NEG_INFINITY).chain(single.iter().copied()).collect(),
             single,
             unknown_score,
             unknown_single,

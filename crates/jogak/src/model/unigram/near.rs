@@ -153,6 +153,27 @@ impl NearTies {
     /// # Errors
     /// [`Error::NotCovered`] for an unknown character that nothing stands for.
     pub fn part(&mut self, model: &Unigram, part: &str, out: &mut Vec<u32>) -> Result<Marked> {
+        match model.precision {
+            Precision::Single => {
+                let unknown = f64::from(model.unknown_single);
+                self.cut(model, part, out, unknown, |value| f64::from(model.offered[value]))
+            }
+            Precision::Double => self.cut(model, part, out, model.unknown_score, |value| {
+                value.checked_sub(1).map_or(f64::NEG_INFINITY, |id| model.scores[id])
+            }),
+        }
+    }
+
+    /// The same; `score` tells that of an id plus one, and nothing can be had for 0.
+    #[inline(always)]
+    fn cut(
+        &mut self,
+        model: &Unigram,
+        part: &str,
+        out: &mut Vec<u32>,
+        unknown: f64,
+        score: impl Fn(usize) -> f64,
+    ) -> Result<Marked> {
         let bytes = part.as_bytes();
         if self.places.len() <= bytes.len() {
             self.places.resize(bytes.len() + 1, NOWHERE);
@@ -169,12 +190,12 @@ impl NearTies {
             let mut covered = false;
             let from = (start as u64) << 32;
             let ahead = &mut places[start..];
-            model.weighed.nodes(&bytes[start..], |length, value, score| {
+            model.tree.nodes(&bytes[start..], |length, value| {
                 covered |= (length == width) & (value != 0);
-                ahead[length].offer(here + score, from | u64::from(value));
+                ahead[length].offer(here + score(value as usize), from | u64::from(value));
             });
             if !covered {
-                ahead[width].offer(here + model.weighed_unknown, from);
+                ahead[width].offer(here + unknown, from);
             }
             characters += 1;
             start += width;
