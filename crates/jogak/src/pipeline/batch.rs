@@ -10,6 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::{Request, Tokenizer, Worker};
 use crate::added::Input;
+use crate::beside::crew;
 use crate::error::Error;
 use crate::scan::wish_large_pages;
 
@@ -125,8 +126,13 @@ impl Tokenizer {
         let parts = parts(lengths, threads);
         let threads = threads.min(parts.len()).max(1);
         let next = AtomicUsize::new(0);
-        let run = |worker: Option<Worker>| {
+        // Taken and given back here, all at once: threads that came at the same time would each find the list
+        // taken, and what their workers know would be lost.
+        let mut idle = self.idle_workers(threads).into_iter().rev();
+        let seats: Vec<_> = (0..threads).map(|_| Mutex::new(idle.next())).collect();
+        let run = |seat: usize| {
             // A new one is made on its own thread, which takes a while.
+            let worker = locked(&seats[seat]).take();
             let mut worker = worker.unwrap_or_else(|| self.new_worker());
             let mut done = Vec::new();
             loop {
@@ -134,39 +140,13 @@ impl Tokenizer {
                 let Some(range) = parts.get(number) else { break };
                 done.push((number, part(range.clone(), &mut worker)));
             }
-            (worker, done)
+            *locked(&seats[seat]) = Some(worker);
+            done
         };
-        // Taken and given back here, all at once: threads that came at the same time would each find the list
-        // taken, and what their workers know would be lost.
-        let mut idle = self.idle_workers(threads).into_iter().rev();
-        let (own, mut done) = if threads == 1 {
-            let (worker, done) = run(idle.next());
-            (vec![worker], done)
-        } else {
-            std::thread::scope(|scope| {
-                let first = idle.next();
-                let others: Vec<_> = (1..threads)
-                    .map(|_| {
-                        let worker = idle.next();
-                        scope.spawn(|| run(worker))
-                    })
-                    .collect();
-                let (worker, mut done) = run(first);
-                let mut workers = vec![worker];
-                for other in others {
-                    match other.join() {
-                        Ok((worker, more)) => {
-                            workers.push(worker);
-                            done.extend(more);
-                        }
-                        Err(panic) => std::panic::resume_unwind(panic),
-                    }
-                }
-                (workers, done)
-            })
-        };
+        let mut done: Vec<_> = crew(threads, || run(0), run).into_iter().flatten().collect();
+        let back = |seat: Mutex<_>| seat.into_inner().unwrap_or_else(PoisonError::into_inner);
         // The first one is taken first again: it knows most.
-        self.give_all_back(own.into_iter().rev());
+        self.give_all_back(seats.into_iter().rev().filter_map(back));
         done.sort_unstable_by_key(|(number, _)| *number);
         done.into_iter().map(|(_, answer)| answer).collect()
     }
