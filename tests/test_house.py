@@ -122,6 +122,7 @@ RUST_ARROWS: dict[str, set[str]] = {
         "observe",
         "prepare",
         "random",
+        "scan",
         "symbols",
         "vocab",
     },

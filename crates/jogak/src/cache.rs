@@ -5,16 +5,18 @@
 //! key, 16 bytes with the length in the last one, compared at once. Up to three ids lie beside the key; more, and
 //! longer words, live in side tables.
 
+mod ahead;
 mod known;
 mod lines;
 mod long;
 mod queue;
 mod short;
 
+pub use ahead::Asked;
 pub use known::KnownWords;
-pub(crate) use long::hash;
 pub use long::{LONGEST_KNOWN, LongWords};
-pub use queue::{Queue, look_up_between};
+pub(crate) use long::{hash, hash_at};
+pub use queue::{Queue, look_up_between, look_up_spans};
 pub use short::MOST;
 
 use hashbrown::HashTable;

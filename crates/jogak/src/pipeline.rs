@@ -39,6 +39,8 @@ pub struct Tokenizer {
     /// Whether words are looked up as they stand in the text.
     looks_up_raw: bool,
     density: batch::Density,
+    /// The pieces that are words as they stand in the text, in order.
+    raw_pieces: Box<[u32]>,
     /// Workers that nobody uses at the moment. Never waited for: who finds the list taken makes a
     /// new worker, so that a process forked at the wrong moment does not hang.
     idle: Mutex<Vec<Worker>>,
@@ -67,7 +69,6 @@ pub struct Worker {
     parts: Option<Box<WordTable>>,
     /// Parts of raw words, for Unigram.
     raw_parts: KnownWords,
-    parts_queue: Queue,
     /// Raw words whose ids hold for some sums only, for Unigram.
     marked: Option<Box<LongWords>>,
     /// Words with the spans of their pieces, once somebody asks for spans.
@@ -116,6 +117,7 @@ impl Tokenizer {
         cache_limit: usize,
     ) -> Self {
         let looks_up_raw = raw::suits(&prepare, &model);
+        let raw_pieces = if looks_up_raw { raw::pieces(&prepare, &model) } else { Box::default() };
         let idle = Mutex::new(Vec::new());
         Self {
             prepare,
@@ -124,6 +126,7 @@ impl Tokenizer {
             decoder,
             cache_limit,
             looks_up_raw,
+            raw_pieces,
             density: batch::Density::default(),
             idle,
         }
@@ -181,11 +184,10 @@ impl Tokenizer {
         let shares = self.shares();
         Worker {
             known: self.taught(shares.known),
-            raw: KnownWords::new(shares.raw),
+            raw: self.raw_taught(shares.raw),
             raw_room: RawScratch::default(),
             parts: None,
             raw_parts: KnownWords::new(shares.raw_parts),
-            parts_queue: Queue::default(),
             marked: None,
             spans: None,
             queue: Queue::default(),
@@ -235,6 +237,14 @@ impl Tokenizer {
     /// A table that knows them and takes at most about `limit` bytes.
     fn taught(&self, limit: usize) -> KnownWords {
         KnownWords::knowing(|| self.known(), limit)
+    }
+
+    /// The same for words as they stand in the text.
+    fn raw_taught(&self, limit: usize) -> KnownWords {
+        let vocab = self.model.vocab();
+        let pieces = || self.raw_pieces.iter().filter_map(|&id| Some((vocab.piece(id)?, id)));
+        // Most of what a text has beside them is new.
+        KnownWords::with_room(pieces, 3, limit)
     }
 
     /// Appends the ids of `text` to `out`.

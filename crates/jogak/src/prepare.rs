@@ -2,6 +2,7 @@
 //!
 //! Rule: the only path for real text. If training and encoding ever cut differently, the fault is here.
 
+mod mapped;
 mod quiet;
 mod raw;
 mod steps;
@@ -27,6 +28,8 @@ pub struct Prepare {
     raw: Option<Raw>,
     /// Raw words that need not be made ready.
     quiet: Option<Quiet>,
+    /// What becomes of a quiet word is what becomes of its characters.
+    goes_by_characters: bool,
 }
 
 /// What rewrites the text before it is cut for the last time.
@@ -114,7 +117,8 @@ impl Prepare {
         };
         let raw = Raw::new(&normalizer, schemes);
         let quiet = raw.and_then(|_| Quiet::new(&normalizer, schemes));
-        Ok(Self { normalizer, spaces, front, pretokenizer, raw, quiet })
+        let goes_by_characters = rewriting == 0 && normalizer.goes_by_characters();
+        Ok(Self { normalizer, spaces, front, pretokenizer, raw, quiet, goes_by_characters })
     }
 
     /// How texts may be cut before they are normalized, if they may.

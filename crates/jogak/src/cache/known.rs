@@ -6,7 +6,8 @@
 
 use super::INLINE;
 use super::long::{LONGEST_KNOWN, LongWords, Trail};
-use super::short::{Found, MOST, Packed, ShortWords, Sought};
+use super::short::{MOST, Packed, ShortWords, Sought};
+use crate::scan::{Look, Plain};
 
 /// Words that are taught at once.
 const BLOCK: usize = 64;
@@ -38,8 +39,18 @@ impl KnownWords {
         words: impl Fn() -> W,
         limit: usize,
     ) -> Self {
+        // At most half full.
+        Self::with_room(words, 2, limit)
+    }
+
+    /// The same, with room for `times` as many.
+    pub fn with_room<'a, W: Iterator<Item = (&'a [u8], u32)>>(
+        words: impl Fn() -> W,
+        times: usize,
+        limit: usize,
+    ) -> Self {
         let mut known = Self {
-            short: ShortWords::new(words().map(|(word, _)| word), limit / 2),
+            short: ShortWords::new(words().map(|(word, _)| word), times, limit / 2),
             characters: Vec::new(),
             long: LongWords::new(limit / 2),
             limit,
@@ -111,12 +122,18 @@ impl KnownWords {
         if end - start > INLINE {
             return self.long.get(text, start, end, out);
         }
-        let ids = self.short.get(self.short.seek(text, start, end));
+        self.get_sought::<Plain>(self.short.seek(text, start, end), out)
+    }
+
+    /// The same for a word of up to 15 bytes, by what to look for.
+    #[inline(always)]
+    pub(super) fn get_sought<L: Look>(&self, sought: Sought, out: &mut Vec<u32>) -> bool {
+        let ids = self.short.get::<L>(sought);
         if let Some(count) = ids.count() {
             append(ids, count, out);
             return true;
         }
-        ids != Packed::NONE && self.long.get(text, start, end, out)
+        ids.place().is_some_and(|place| self.long.get_kept(place, out))
     }
 
     /// Writes the ids of a character to the front of `room`, if it is kept beside; 0 is none. Gives back how many
@@ -126,6 +143,15 @@ impl KnownWords {
         let ids = self.character(character);
         let count = ids.count()?;
         ids.write(count, room);
+        Some(count)
+    }
+
+    /// Appends the ids of a character to `out`, if it is kept beside; 0 is none. Gives back how many they are.
+    #[inline(always)]
+    pub fn append_character(&self, character: u32, out: &mut Vec<u32>) -> Option<usize> {
+        let ids = self.character(character);
+        let count = ids.count()?;
+        append(ids, count, out);
         Some(count)
     }
 
@@ -148,24 +174,19 @@ impl KnownWords {
     /// What to look for, to find `text[start..end]`; has memory fetched.
     #[inline(always)]
     pub(super) fn seek(&self, text: &[u8], start: usize, end: usize) -> Sought {
-        self.seek_in(self.short.found(), text, start, end)
+        if end - start > INLINE {
+            return self.seek_long(&text[start..end]);
+        }
+        let short = self.short.found();
+        let sought = short.seek(text, start, end);
+        short.prefetch(sought);
+        sought
     }
 
-    /// The same. `short` is where its short words are found.
+    /// The same for a word of more than 15 bytes.
     #[inline(always)]
-    pub(super) fn seek_in(
-        &self,
-        short: Found<'_>,
-        text: &[u8],
-        start: usize,
-        end: usize,
-    ) -> Sought {
-        if end - start <= INLINE {
-            let sought = short.seek(text, start, end);
-            short.prefetch(sought);
-            return sought;
-        }
-        let trail = self.long.seek(&text[start..end]);
+    pub(super) fn seek_long(&self, word: &[u8]) -> Sought {
+        let trail = self.long.seek(word);
         self.long.prefetch(trail);
         Sought::long(trail.0)
     }
@@ -186,7 +207,9 @@ impl KnownWords {
     pub fn knows(&self, word: &[u8]) -> bool {
         match word.len() {
             0 => false,
-            1..=INLINE => self.short.get(self.short.seek(word, 0, word.len())) != Packed::NONE,
+            1..=INLINE => {
+                self.short.get::<Plain>(self.short.seek(word, 0, word.len())) != Packed::NONE
+            }
             _ => self.long.get(word, 0, word.len(), &mut Vec::new()),
         }
     }
@@ -197,13 +220,29 @@ impl KnownWords {
         if word.is_empty() || word.len() > LONGEST_KNOWN || self.is_full() {
             return;
         }
-        let packed = match word.len() {
-            1..=INLINE => self.short.insert(word, Packed::new(ids).unwrap_or(Packed::ELSEWHERE)),
-            _ => Packed::ELSEWHERE,
+        self.enter(self.seek(word, 0, word.len()), word, ids);
+    }
+
+    /// The same, by what to look for, found in the table as it is; but where there is no room, all else is forgotten.
+    pub(super) fn insert_sought(&mut self, sought: Sought, word: &[u8], ids: &[u32]) {
+        if self.is_full() {
+            self.clear();
+            return self.insert(word, ids);
+        }
+        if word.len() <= LONGEST_KNOWN {
+            self.enter(sought, word, ids);
+        }
+    }
+
+    fn enter(&mut self, sought: Sought, word: &[u8], ids: &[u32]) {
+        if sought.is_long() {
+            return self.long.insert(word, ids);
+        }
+        let packed = Packed::new(ids).filter(|&ids| self.short.fits(sought, ids));
+        let Some(packed) = packed.or_else(|| self.long.keep(ids).map(Packed::elsewhere)) else {
+            return;
         };
-        if packed == Packed::ELSEWHERE {
-            self.long.insert(word, ids);
-        } else if packed != Packed::NONE && word.len() <= 4 {
+        if self.short.insert(sought, word, packed) && word.len() <= 4 && packed.place().is_none() {
             self.keep_character(word, packed);
         }
     }
@@ -249,11 +288,14 @@ impl KnownWords {
     }
 }
 
-#[inline]
+#[inline(always)]
 fn append(ids: Packed, count: usize, out: &mut Vec<u32>) {
     let mut room = [0; MOST];
     ids.write(count, &mut room);
-    out.extend_from_slice(&room[..count]);
+    // Of a known length it is not worth a call.
+    let len = out.len() + count;
+    out.extend_from_slice(&room);
+    out.truncate(len);
 }
 
 #[cfg(test)]

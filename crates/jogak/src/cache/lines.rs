@@ -24,12 +24,14 @@ pub(super) fn set(line: &mut Line, at: usize, number: u64) {
 
 /// From so many bytes on, lines have pages of their own, and so begin where lines of the processor's cache do.
 const PAGE: usize = 4 << 10;
-/// Below this many bytes no large page is wished for: it would be larger.
+/// A large page. It begins at a multiple of its size.
 const LARGE: usize = 2 << 20;
+/// From so many bytes on large pages are wished for: below, they would be half empty.
+const WORTH: usize = LARGE / 2;
 
 /// Lines of memory.
 pub(super) enum Lines {
-    Mapped(MmapMut),
+    Mapped { map: MmapMut, from: usize, bytes: usize },
     Plain(Vec<Line>),
 }
 
@@ -37,23 +39,29 @@ impl Lines {
     /// So many lines of zeros.
     pub(super) fn new(count: usize) -> Self {
         let bytes = count * size_of::<Line>();
+        // What goes before the first large page, or behind the last, is never touched, and so takes no memory.
+        let large = cfg!(target_os = "linux") && bytes >= WORTH;
+        let room = if large { bytes.next_multiple_of(LARGE) + LARGE } else { bytes };
         if bytes < PAGE {
             return Self::Plain(vec![[0; 64]; count]);
         }
-        let Ok(map) = MmapMut::map_anon(bytes) else { return Self::Plain(vec![[0; 64]; count]) };
+        let Ok(map) = MmapMut::map_anon(room) else { return Self::Plain(vec![[0; 64]; count]) };
+        let mut from = 0;
         // What becomes of a wish is nobody's business.
         #[cfg(target_os = "linux")]
-        if bytes >= LARGE {
+        if large {
+            let start = map.as_ptr().addr();
+            from = start.next_multiple_of(LARGE) - start;
             let _ = map.advise(memmap2::Advice::HugePage);
         }
-        Self::Mapped(map)
+        Self::Mapped { map, from, bytes }
     }
 
     /// All of them.
     #[inline(always)]
     pub(super) fn all(&self) -> &[Line] {
         match self {
-            Self::Mapped(map) => map.as_chunks().0,
+            Self::Mapped { map, from, bytes } => map[*from..][..*bytes].as_chunks().0,
             Self::Plain(lines) => lines,
         }
     }
@@ -61,7 +69,7 @@ impl Lines {
     /// All of them, to be written.
     pub(super) fn all_mut(&mut self) -> &mut [Line] {
         match self {
-            Self::Mapped(map) => map.as_chunks_mut().0,
+            Self::Mapped { map, from, bytes } => map[*from..][..*bytes].as_chunks_mut().0,
             Self::Plain(lines) => lines,
         }
     }
@@ -79,7 +87,7 @@ mod tests {
 
     #[test]
     fn numbers_stay_where_they_were_written() {
-        for count in [1, 100, PAGE / 64, LARGE / 64, LARGE / 64 + 1] {
+        for count in [1, 100, PAGE / 64, WORTH / 64, LARGE / 64 - 1, LARGE / 64, LARGE / 64 + 1] {
             let mut lines = Lines::new(count);
             assert_eq!(lines.all().len(), count);
             assert!(lines.all().iter().all(|line| *line == [0; 64]));

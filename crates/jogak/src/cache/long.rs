@@ -15,7 +15,11 @@ use crate::scan::prefetch;
 pub const LONGEST_KNOWN: usize = 128;
 /// Fewest slots.
 const SMALLEST: usize = 1 << 10;
+/// Fewer slots than these are few.
+const FEW: usize = 1 << 16;
 const HEAD: usize = 4;
+/// Bytes that most records have less than.
+const RECORD: usize = 1 << 10;
 
 /// Remembers the ids of words.
 #[derive(Debug)]
@@ -41,9 +45,16 @@ fn sixteen(word: &[u8]) -> u128 {
 /// A hash of a word, which is not empty.
 #[inline]
 pub(crate) fn hash(word: &[u8]) -> u64 {
-    if word.len() < 16 {
-        return fold(key(word, 0, word.len()));
+    hash_at(word, 0, word.len())
+}
+
+/// The same of `text[start..end]`; faster, if it is short and stands in a text.
+#[inline]
+pub(crate) fn hash_at(text: &[u8], start: usize, end: usize) -> u64 {
+    if end - start < 16 {
+        return fold(key(text, start, end));
     }
+    let word = &text[start..end];
     let mut hash = word.len() as u64;
     let mut mix = |bytes: u128| hash = fold(bytes ^ u128::from(hash) << 32) ^ hash.rotate_left(29);
     let mut rest = word;
@@ -77,17 +88,27 @@ impl LongWords {
     pub fn is_full(&self) -> bool {
         // Growing takes twice the slots.
         let slots = self.slots.len() << usize::from(self.is_crowded());
-        self.records.len() + slots * size_of::<u64>() > self.limit.max(SMALLEST * 16)
+        self.bytes_with(slots) + RECORD > self.limit.max(SMALLEST * 16)
+    }
+
+    fn bytes_with(&self, slots: usize) -> usize {
+        self.records.len() + slots * size_of::<u64>()
     }
 
     /// How much memory it takes.
     pub(super) fn bytes(&self) -> usize {
-        self.records.len() + self.slots.len() * size_of::<u64>()
+        self.bytes_with(self.slots.len())
     }
 
     /// Makes room for as much again as there is, whatever the limit was.
     pub(super) fn leave_room(&mut self) {
         self.limit = self.limit.max(2 * self.bytes());
+    }
+
+    /// How many times as many slots there are after growing: more while they are few, for all are made anew.
+    fn growth(&self) -> usize {
+        let slots = self.slots.len();
+        if slots < FEW && self.bytes_with(4 * slots) <= self.limit { 4 } else { 2 }
     }
 
     fn is_crowded(&self) -> bool {
@@ -135,11 +156,29 @@ impl LongWords {
                 && let Some((found, ids)) = self.record(slot as u32 as usize - 1)
                 && found == word
             {
-                out.extend(ids.as_chunks::<4>().0.iter().map(|&id| u32::from_le_bytes(id)));
+                append(ids, out);
                 return true;
             }
         }
         false
+    }
+
+    /// Keeps ids without a word, to be found by their place. None if there is no room.
+    pub(super) fn keep(&mut self, ids: &[u32]) -> Option<u32> {
+        let (count, place) =
+            (u16::try_from(ids.len()).ok()?, u32::try_from(self.records.len()).ok()?);
+        if self.is_full() {
+            return None;
+        }
+        self.write(&[], ids, count);
+        Some(place)
+    }
+
+    /// Appends the ids that are kept at a place.
+    pub(super) fn get_kept(&self, place: u32, out: &mut Vec<u32>) -> bool {
+        let Some((_, ids)) = self.record(place as usize) else { return false };
+        append(ids, out);
+        true
     }
 
     /// The word and the ids of a record.
@@ -153,7 +192,7 @@ impl LongWords {
     /// Remembers the ids of a word that is not known. All when the table [is full](LongWords::is_full), and
     /// what is very long, is let go.
     pub fn insert(&mut self, word: &[u8], ids: &[u32]) {
-        let (Ok(len), Ok(count)) = (u16::try_from(word.len()), u16::try_from(ids.len())) else {
+        let (Ok(_), Ok(count)) = (u16::try_from(word.len()), u16::try_from(ids.len())) else {
             return;
         };
         let Ok(start) = u32::try_from(self.records.len() + 1) else { return };
@@ -166,14 +205,19 @@ impl LongWords {
         if !self.place(hash(word) >> 32 << 32 | u64::from(start)) {
             return;
         }
-        self.records.extend_from_slice(&len.to_le_bytes());
+        self.write(word, ids, count);
+        self.used += 1;
+    }
+
+    /// Writes a record; `count` is the number of ids. The word is not longer than 2^16 bytes.
+    fn write(&mut self, word: &[u8], ids: &[u32], count: u16) {
+        self.records.extend_from_slice(&(word.len() as u16).to_le_bytes());
         self.records.extend_from_slice(&count.to_le_bytes());
         self.records.extend_from_slice(word);
         let from = self.records.len();
         self.records.resize(from + ids.len() * 4, 0);
         let room = self.records[from..].as_chunks_mut::<4>().0;
         room.iter_mut().zip(ids).for_each(|(room, id)| *room = id.to_le_bytes());
-        self.used += 1;
     }
 
     /// Enters a slot, if there is a free one near its place.
@@ -191,13 +235,19 @@ impl LongWords {
     #[cold]
     fn grow(&mut self) {
         // The place of a slot is in its upper half, as long as there are less than 2^32.
-        let old = std::mem::take(&mut self.slots);
-        self.slots = vec![0; old.len() * 2];
+        let slots = self.slots.len() * self.growth();
+        let old = std::mem::replace(&mut self.slots, vec![0; slots]);
         self.shift = shift(self.slots.len());
         for slot in old.into_iter().filter(|&slot| slot != 0) {
             self.place(slot);
         }
     }
+}
+
+/// Appends the ids of a record.
+#[inline]
+fn append(ids: &[u8], out: &mut Vec<u32>) {
+    out.extend(ids.as_chunks::<4>().0.iter().map(|&id| u32::from_le_bytes(id)));
 }
 
 fn shift(slots: usize) -> u32 {

@@ -6,8 +6,9 @@
 //! written when 64 have come, without a branch that depends on it. What is not found at once is left to the
 //! plain look-up.
 
+use super::INLINE;
 use super::known::KnownWords;
-use super::short::{MOST, Packed, Sought};
+use super::short::{MOST, Packed, Sought, Spot};
 use crate::scan::{Look, Task, fastest};
 
 /// Words to a block.
@@ -103,23 +104,21 @@ impl<F: FnMut(&mut KnownWords, usize, usize, &mut Vec<u32>)> Task for Queued<'_,
             long.for_each(|waiting| table.prefetch_long(waiting.sought));
         }
         let shape = table.short().shape();
-        let (mut at, mut rest) = (out.len(), words);
+        let (mut stage, mut rest) = ([0; STAGE], words);
         loop {
-            out.resize(at + rest.len() * MOST, 0);
             let short = table.short().found();
-            let (known, ids) = write_known(rest, &mut out[at..], |waiting| match waiting.ids {
+            let (known, ids) = write_known(rest, &mut stage, |waiting| match waiting.ids {
                 Packed::NONE => short.in_line::<L>(waiting.sought),
-                kept => kept,
+                kept => Spot::of(kept),
             });
-            at += ids;
-            out.truncate(at);
+            out.extend_from_slice(&stage[..ids]);
             let Some((&Waiting { start, end, sought, .. }, behind)) = rest[known..].split_first()
             else {
                 return;
             };
             let known = match sought.is_long() {
                 true => table.get_long(sought, &text[start..end], out),
-                false => table.get(text, start, end, out),
+                false => table.get_sought::<L>(sought, out),
             };
             if !known {
                 learn(table, start, end, out);
@@ -133,7 +132,7 @@ impl<F: FnMut(&mut KnownWords, usize, usize, &mut Vec<u32>)> Task for Queued<'_,
                 }
                 return;
             }
-            (at, rest) = (out.len(), behind);
+            rest = behind;
         }
     }
 }
@@ -142,7 +141,7 @@ impl<F: FnMut(&mut KnownWords, usize, usize, &mut Vec<u32>)> Task for Queued<'_,
 type Learn<'a> = dyn FnMut(&mut KnownWords, usize, usize, &mut Vec<u32>) + 'a;
 
 /// Appends the ids of the words that lie between each two neighbours of `borders` to `out`. `learn` appends the ids
-/// of a word that the table does not know to a list of its own, and may teach it.
+/// of a word that the table does not know, and may teach it.
 #[inline]
 pub fn look_up_between(
     text: &[u8],
@@ -151,35 +150,101 @@ pub fn look_up_between(
     out: &mut Vec<u32>,
     learn: &mut Learn<'_>,
 ) {
-    fastest(Between { text, table, borders, out, learn });
+    let Some((_, ends)) = borders.split_first() else { return };
+    let starts = &borders[..ends.len()];
+    let learn =
+        |table: &mut KnownWords, _: Sought, start: usize, end: usize, ids: &mut Vec<u32>| {
+            learn(table, start, end, ids);
+        };
+    fastest(Spans::<_, false> { text, table, starts, ends, out, learn });
 }
 
-/// Words between borders, on their way.
-struct Between<'a, 'b> {
+/// Who encodes a word, by its start and end, that is not known, and says whether it is to be remembered.
+type Encode<'a> = dyn FnMut(&KnownWords, usize, usize, &mut Vec<u32>) -> bool + 'a;
+
+/// Appends the ids of words to `out`, each from one of `starts` to its counterpart of `ends`. `characters` says that
+/// many of them may be characters of three bytes. `encode` appends the ids of a word that the table does not
+/// know. Where that is to be remembered and there is no room, all else is forgotten.
+#[inline]
+pub fn look_up_spans(
+    text: &[u8],
+    table: &mut KnownWords,
+    (starts, ends): (&[u32], &[u32]),
+    characters: bool,
+    out: &mut Vec<u32>,
+    encode: &mut Encode<'_>,
+) {
+    let learn = |table: &mut KnownWords, sought, start: usize, end: usize, ids: &mut Vec<u32>| {
+        let before = ids.len();
+        if encode(table, start, end, ids) {
+            table.insert_sought(sought, &text[start..end], &ids[before..]);
+        }
+    };
+    if characters {
+        fastest(Spans::<_, true> { text, table, starts, ends, out, learn });
+    } else {
+        fastest(Spans::<_, false> { text, table, starts, ends, out, learn });
+    }
+}
+
+/// Words from place to place, on their way; `CHARACTERS` are looked for first, or no word is taken for one.
+struct Spans<'a, F, const CHARACTERS: bool> {
     text: &'a [u8],
     table: &'a mut KnownWords,
-    borders: &'a [u32],
+    starts: &'a [u32],
+    /// As many.
+    ends: &'a [u32],
     out: &'a mut Vec<u32>,
-    learn: &'a mut Learn<'b>,
+    learn: F,
 }
 
-impl Task for Between<'_, '_> {
+/// The code point of a word that is one character of three bytes; else 0.
+#[inline(always)]
+fn character(text: &[u8], start: usize, end: usize) -> u32 {
+    // Words of ASCII are told by one byte, which is foreseen better than a length.
+    if text[start] < 0xE0 {
+        return 0;
+    }
+    match text[start..end] {
+        [a @ 0xE0..0xF0, b, c] => {
+            u32::from(a & 0x0F) << 12 | u32::from(b & 0x3F) << 6 | u32::from(c & 0x3F)
+        }
+        _ => 0,
+    }
+}
+
+impl<F, const CHARACTERS: bool> Task for Spans<'_, F, CHARACTERS>
+where
+    F: FnMut(&mut KnownWords, Sought, usize, usize, &mut Vec<u32>),
+{
     #[inline(always)]
     fn run<L: Look>(self) {
-        let Between { text, table, borders, out, learn } = self;
+        let Spans { text, table, mut starts, mut ends, out, mut learn } = self;
         // Lent by the table: texts are short, and room would have to be made for each.
         let mut room = table.take_room();
         room.resize(WORDS, Sought::default());
-        let mut learned = Vec::new();
-        let (mut at, mut rest) = (out.len(), borders);
-        while rest.len() > 1 {
-            let words = (rest.len() - 1).min(WORDS);
+        let mut stage = [0; STAGE];
+        while !starts.is_empty() {
+            let words = starts.len().min(WORDS);
             let mut has_long = false;
             let short = table.short().found();
             let places = &mut room[..words];
-            for (place, pair) in places.iter_mut().zip(rest[..=words].windows(2)) {
-                *place = table.seek_in(short, text, pair[0] as usize, pair[1] as usize);
-                has_long |= place.is_long();
+            for (place, (&start, &end)) in places.iter_mut().zip(starts.iter().zip(ends)) {
+                let (start, end) = (start as usize, end as usize);
+                if CHARACTERS {
+                    let character = character(text, start, end);
+                    if table.character(character) != Packed::NONE {
+                        *place = Sought::character(character);
+                        continue;
+                    }
+                }
+                if end - start > INLINE {
+                    *place = table.seek_long(&text[start..end]);
+                    has_long = true;
+                    continue;
+                }
+                *place = short.seek(text, start, end);
+                short.prefetch(*place);
             }
             let places = &room[..words];
             if has_long {
@@ -187,59 +252,56 @@ impl Task for Between<'_, '_> {
                 long.for_each(|&place| table.prefetch_long(place));
             }
             let shape = table.short().shape();
-            out.resize(at + words * MOST, 0);
             let mut done = 0;
             loop {
                 let short = table.short().found();
-                let (known, ids) =
-                    write_known(&places[done..], &mut out[at..], |place| short.in_line::<L>(place));
+                let (known, ids) = write_known(&places[done..], &mut stage, |place| {
+                    if CHARACTERS && place.is_character() {
+                        return Spot::of(table.character(place.as_character()));
+                    }
+                    short.in_line::<L>(place)
+                });
+                out.extend_from_slice(&stage[..ids]);
                 done += known;
-                at += ids;
                 if done == words {
                     break;
                 }
                 let place = places[done];
-                let (start, end) = (rest[done] as usize, rest[done + 1] as usize);
+                let (start, end) = (starts[done] as usize, ends[done] as usize);
                 done += 1;
                 let known = match place.is_long() {
-                    true => table.get_long(place, &text[start..end], &mut learned),
-                    false => table.get(text, start, end, &mut learned),
+                    true => table.get_long(place, &text[start..end], out),
+                    false => table.get_sought::<L>(place, out),
                 };
                 if !known {
-                    learn(table, start, end, &mut learned);
+                    learn(table, place, start, end, out);
                 }
-                let needed = at + learned.len() + (words - done) * MOST;
-                if needed > out.len() {
-                    out.resize(needed, 0);
-                }
-                out[at..at + learned.len()].copy_from_slice(&learned);
-                at += learned.len();
-                learned.clear();
                 // What was sought is elsewhere.
                 if table.short().shape() != shape {
                     break;
                 }
             }
-            rest = &rest[done..];
+            (starts, ends) = (&starts[done..], &ends[done..]);
         }
-        out.truncate(at);
         table.give_room(room);
     }
 }
 
-/// Writes the ids of words to the front of `out`, up to the first word that `found` does not find. How many words and
-/// how many ids they are. For each word there is room for [`MOST`] ids, and all of it is written, whether it has so
-/// many or not.
+/// Room for the ids of a block.
+const STAGE: usize = WORDS * MOST;
+
+/// Writes the ids of up to [`WORDS`] words to the front of `stage`, up to the first word that `found` does not find. How
+/// many words and how many ids they are. For each word [`MOST`] ids are written, whether it has so many or not.
 #[inline(always)]
-fn write_known<W: Copy>(
+fn write_known<'a, W: Copy>(
     words: &[W],
-    out: &mut [u32],
-    found: impl Fn(W) -> Packed,
+    stage: &mut [u32; STAGE],
+    found: impl Fn(W) -> Spot<'a>,
 ) -> (usize, usize) {
     let mut at = 0;
     for (done, &word) in words.iter().enumerate() {
         let found = found(word);
-        let room = out.get_mut(at..).and_then(|out| out.first_chunk_mut());
+        let room = stage.get_mut(at..at + MOST).and_then(|room| room.first_chunk_mut());
         let (Some(count), Some(room)) = (found.count(), room) else { return (done, at) };
         found.write(count, room);
         at += count;

@@ -20,6 +20,8 @@ pub(super) struct Packed(u64, u64);
 
 const ID_BITS: u32 = 20;
 const COUNT_BITS: u32 = 4;
+/// Stands for the number of ids that are kept elsewhere.
+const ELSEWHERE: u64 = 15;
 
 /// Ids to a word here, at most.
 pub const MOST: usize = 6;
@@ -27,8 +29,16 @@ pub const MOST: usize = 6;
 impl Packed {
     /// Not known.
     pub(super) const NONE: Packed = Packed(0, 0);
-    /// Known, and kept elsewhere.
-    pub(super) const ELSEWHERE: Packed = Packed(15, 0);
+    /// Known, and kept elsewhere: there.
+    pub(super) fn elsewhere(place: u32) -> Packed {
+        Packed(u64::from(place) << COUNT_BITS | ELSEWHERE, 0)
+    }
+
+    /// Where, if so.
+    pub(super) fn place(self) -> Option<u32> {
+        let elsewhere = self.0 & ((1 << COUNT_BITS) - 1) == ELSEWHERE;
+        elsewhere.then_some((self.0 >> COUNT_BITS) as u32)
+    }
 
     /// None if they do not fit.
     pub(super) fn new(ids: &[u32]) -> Option<Packed> {
@@ -126,8 +136,8 @@ pub(super) struct Sought {
     low: u64,
     /// Of a narrow word the same as `low`.
     high: u64,
+    /// This tells which kind of word it is, too.
     line: usize,
-    narrow: bool,
 }
 
 impl Sought {
@@ -148,6 +158,24 @@ impl Sought {
     pub(super) fn as_long(self) -> u64 {
         self.low
     }
+
+    /// A character that is kept beside.
+    #[inline(always)]
+    pub(super) fn character(character: u32) -> Self {
+        Self { low: u64::from(character), line: usize::MAX - 1, ..Self::default() }
+    }
+
+    /// Whether it is one of those.
+    #[inline(always)]
+    pub(super) fn is_character(self) -> bool {
+        self.line == usize::MAX - 1
+    }
+
+    /// Its code point.
+    #[inline(always)]
+    pub(super) fn as_character(self) -> u32 {
+        self.low as u32
+    }
 }
 
 /// Words of up to 15 bytes: first the lines of the narrow ones, then those of the wide ones.
@@ -161,14 +189,17 @@ pub(super) struct ShortWords {
 }
 
 impl ShortWords {
-    /// Empty, with room for these words at least.
-    pub(super) fn new<'a>(words: impl Iterator<Item = &'a [u8]>, limit: usize) -> Self {
+    /// Empty, with room for `times` as many as these words at least.
+    pub(super) fn new<'a>(
+        words: impl Iterator<Item = &'a [u8]>,
+        times: usize,
+        limit: usize,
+    ) -> Self {
         let (mut narrow, mut wide) = (0, 0);
         for word in words.filter(|word| word.len() <= INLINE) {
             if is_narrow(word.len(), word.is_ascii()) { narrow += 1 } else { wide += 1 }
         }
-        // At most half full.
-        let (narrow, wide) = (2 * narrow / entries(true), 2 * wide / entries(false));
+        let (narrow, wide) = (times * narrow / entries(true), times * wide / entries(false));
         let lines = |count: usize| count.next_power_of_two().max(16);
         let words = Self::with_lines(lines(narrow), lines(wide), limit / size_of::<Line>());
         Self { limit: words.limit.max(words.lines.all().len()), ..words }
@@ -230,71 +261,73 @@ impl ShortWords {
     }
 
     /// The ids of a word.
-    pub(super) fn get(&self, sought: Sought) -> Packed {
+    #[inline(always)]
+    pub(super) fn get<L: Look>(&self, sought: Sought) -> Packed {
         let all = self.found();
-        let found = all.in_line::<Plain>(sought);
-        if found != Packed::NONE {
-            return found;
-        }
-        let region = self.region(sought.narrow);
+        let region = self.region(sought);
         let mut at = sought.line;
-        for _ in 1..FAR_LINES {
+        for _ in 0..FAR_LINES {
+            if let Some((line, entry)) = all.entry::<L>(Sought { line: at, ..sought }) {
+                let more = if self.is_narrow(sought) { 0 } else { number(line, 6 + entry) };
+                return Packed(number(line, 4 + entry), more);
+            }
             // A line with a free entry is the last one.
-            if free(&all.lines[at], sought.narrow).is_some() {
+            if all.entry::<L>(Sought { low: 0, high: 0, line: at }).is_some() {
                 break;
             }
             at = region.behind(at);
-            let found = all.in_line::<Plain>(Sought { line: at, ..sought });
-            if found != Packed::NONE {
-                return found;
-            }
         }
         Packed::NONE
     }
 
-    fn region(&self, narrow: bool) -> Region {
-        if narrow { self.narrow } else { self.wide }
+    fn is_narrow(&self, sought: Sought) -> bool {
+        sought.line < self.wide.first
     }
 
-    /// Enters a word of 1 to 15 bytes that is not there. Gives back what it has entered,
-    /// [`Packed::ELSEWHERE`] where there is no room for all ids; [`Packed::NONE`] if there is none for the word.
-    pub(super) fn insert(&mut self, word: &[u8], ids: Packed) -> Packed {
-        let mut sought = self.seek(word, 0, word.len());
-        let fits = !sought.narrow || ids.as_half().is_some();
-        let ids = if fits { ids } else { Packed::ELSEWHERE };
+    /// Whether these ids have room beside a word.
+    pub(super) fn fits(&self, sought: Sought, ids: Packed) -> bool {
+        !self.is_narrow(sought) || ids.as_half().is_some()
+    }
+
+    fn region(&self, sought: Sought) -> Region {
+        if self.is_narrow(sought) { self.narrow } else { self.wide }
+    }
+
+    /// Enters a word of 1 to 15 bytes that is not there, by what to look for, with ids that [fit](Self::fits). Says
+    /// whether there was room.
+    pub(super) fn insert(&mut self, mut sought: Sought, word: &[u8], ids: Packed) -> bool {
         if self.is_full() {
-            return Packed::NONE;
+            return false;
         }
-        if self.region(sought.narrow).is_full(entries(sought.narrow)) {
-            self.grow(sought.narrow);
+        let narrow = self.is_narrow(sought);
+        if self.region(sought).is_full(entries(narrow)) {
+            self.grow(narrow);
             sought = self.seek(word, 0, word.len());
         }
-        if self.enter(sought, ids) { ids } else { Packed::NONE }
+        self.enter(sought, ids)
     }
 
     /// Enters a word of 1 to 15 bytes with an id that fits, if it is not there and [there is
     /// room](Self::new). Says whether it did.
     pub(super) fn insert_first(&mut self, sought: Sought, ids: Packed) -> bool {
-        self.get(sought) == Packed::NONE && self.enter(sought, ids)
+        self.get::<Plain>(sought) == Packed::NONE && self.enter(sought, ids)
     }
 
     /// Says whether there was room near its place.
     fn enter(&mut self, sought: Sought, ids: Packed) -> bool {
-        let region = self.region(sought.narrow);
+        let (narrow, region) = (self.is_narrow(sought), self.region(sought));
         let mut at = sought.line;
         for _ in 0..FAR_LINES {
             let line = &mut self.lines.all_mut()[at];
-            if let Some(entry) = free(line, sought.narrow) {
+            if let Some(entry) = free(line, narrow) {
                 set(line, entry, sought.low);
                 set(line, 4 + entry, ids.0);
-                if !sought.narrow {
+                if narrow {
+                    self.narrow.used += 1;
+                } else {
                     set(line, 2 + entry, sought.high);
                     set(line, 6 + entry, ids.1);
-                }
-                if sought.narrow {
-                    self.narrow.used += 1
-                } else {
-                    self.wide.used += 1
+                    self.wide.used += 1;
                 }
                 return true;
             }
@@ -346,7 +379,7 @@ pub(super) struct Found<'a> {
     first_wide: usize,
 }
 
-impl Found<'_> {
+impl<'a> Found<'a> {
     /// What to look for, to find `text[start..end]`. Nothing is found of a word of more than 15 bytes.
     #[inline(always)]
     pub(super) fn seek(self, text: &[u8], start: usize, end: usize) -> Sought {
@@ -368,7 +401,6 @@ impl Found<'_> {
             low: select_unpredictable(narrow, both, low),
             high: select_unpredictable(narrow, both, high),
             line: first + (hash >> shift) as usize,
-            narrow,
         }
     }
 
@@ -380,17 +412,54 @@ impl Found<'_> {
 
     /// The ids of a word if they are in that line.
     #[inline(always)]
-    pub(super) fn in_line<L: Look>(self, sought: Sought) -> Packed {
-        let Some(line) = self.lines.get(sought.line) else { return Packed::NONE };
+    pub(super) fn in_line<L: Look>(self, sought: Sought) -> Spot<'a> {
+        match self.entry::<L>(sought) {
+            Some((line, entry)) => Spot { half: number(line, 4 + entry), line, entry },
+            None => Spot::of(Packed::NONE),
+        }
+    }
+
+    /// The entry of that line that has these keys.
+    #[inline(always)]
+    fn entry<L: Look>(self, sought: Sought) -> Option<(&'a Line, usize)> {
+        let line = self.lines.get(sought.line)?;
         // Which entry it is cannot be foreseen: no branches. A wide word has to be found in both halves.
         let same = L::same(line, sought.low, sought.high);
-        let entries = select_unpredictable(sought.narrow, same, same & same >> 2);
-        if entries == 0 {
-            return Packed::NONE;
-        }
-        let first = 4 + entries.trailing_zeros() as usize;
-        let more = number(line, (first + 2) % 8);
-        Packed(number(line, first % 8), select_unpredictable(sought.narrow, 0, more))
+        let narrow = sought.line < self.first_wide;
+        let entries = select_unpredictable(narrow, same, same & same >> 2);
+        (entries != 0).then(|| (line, entries.trailing_zeros() as usize))
+    }
+}
+
+/// Where the ids of a word were found: the second half is looked at only if it is needed.
+#[derive(Clone, Copy)]
+pub(super) struct Spot<'a> {
+    half: u64,
+    line: &'a Line,
+    entry: usize,
+}
+
+static NO_LINE: Line = [0; 64];
+
+impl Spot<'_> {
+    /// These, which are one half, or none.
+    #[inline(always)]
+    pub(super) fn of(ids: Packed) -> Self {
+        Self { half: ids.0, line: &NO_LINE, entry: 0 }
+    }
+
+    /// As [`Packed::count`].
+    #[inline(always)]
+    pub(super) fn count(self) -> Option<usize> {
+        Packed(self.half, 0).count()
+    }
+
+    /// As [`Packed::write`].
+    #[inline(always)]
+    pub(super) fn write(self, count: usize, out: &mut [u32; MOST]) {
+        // Only wide entries have so many, and there are two of them.
+        let more = if count > 3 { number(self.line, 6 + self.entry % 2) } else { 0 };
+        Packed(self.half, more).write(count, out);
     }
 }
 

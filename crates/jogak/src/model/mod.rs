@@ -36,6 +36,11 @@ pub trait Sink {
     /// Piece `id` stands for the bytes `start..end` of the word; equal for a marker by itself.
     fn piece(&mut self, id: u32, start: usize, end: usize);
 
+    /// The list that pieces are put on, and nothing else.
+    fn list(&mut self) -> Option<&mut Vec<u32>> {
+        None
+    }
+
     /// The last piece also stands for the text up to `end` (fused unknown characters).
     fn extend_last(&mut self, end: usize) {
         let _ = end;
@@ -48,6 +53,11 @@ impl Sink for Vec<u32> {
     #[inline]
     fn piece(&mut self, id: u32, _start: usize, _end: usize) {
         self.push(id);
+    }
+
+    #[inline]
+    fn list(&mut self) -> Option<&mut Vec<u32>> {
+        Some(self)
     }
 }
 

@@ -99,11 +99,14 @@ impl WordPiece {
             self.tell(word, observer);
         }
         found.clear();
-        if !self.is_long(word) && (word.is_empty() || self.automaton.cut(word.as_bytes(), found)) {
-            if !S::SPANS {
-                found.iter().for_each(|&id| sink.piece(id, 0, 0));
+        let known = !self.is_long(word);
+        if let Some(list) = sink.list() {
+            let before = list.len();
+            if known && (word.is_empty() || self.automaton.cut(word.as_bytes(), list)) {
                 return Ok(());
             }
+            list.truncate(before);
+        } else if known && (word.is_empty() || self.automaton.cut(word.as_bytes(), found)) {
             let (mut at, mut extra) = (0, self.extra.0);
             for &id in found.iter() {
                 let end = at + self.length(id, extra);

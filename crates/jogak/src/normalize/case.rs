@@ -59,6 +59,11 @@ pub(super) struct Caser {
 static CAPITALS: [OnceLock<CharSet>; 2] = [const { OnceLock::new() }; 2];
 
 impl Caser {
+    /// Whether it is case folding.
+    pub(super) fn folds(&self) -> bool {
+        self.fold
+    }
+
     pub(super) fn new(fold: bool) -> Self {
         let capitals = CAPITALS[usize::from(fold)].get_or_init(|| {
             if fold {

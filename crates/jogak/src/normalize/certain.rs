@@ -135,6 +135,19 @@ impl Normalizer {
         Some(bits)
     }
 
+    /// Whether what becomes of a text is what becomes of its characters one by one, but for the order of characters
+    /// that a text of nothing but [untouched](Normalizer::untouched) ones has not: no rule sees a character's
+    /// neighbours, unless to sort marks.
+    pub(crate) fn goes_by_characters(&self) -> bool {
+        self.stages.iter().all(|stage| match stage {
+            Stage::Bert(_) => true,
+            // Folding makes a letter of a mark.
+            Stage::Case(caser) => !caser.folds(),
+            Stage::Form(former) => matches!(former.form(), Form::Nfd | Form::Nfkd),
+            _ => false,
+        })
+    }
+
     /// Whether `text` begins and ends as it does between spaces, if it comes to grapheme clusters: the
     /// space that it may begin with, and one that may follow, are clusters by themselves.
     pub(crate) fn is_apart(text: &str, room: &mut String) -> bool {

@@ -12,6 +12,7 @@ use super::{Request, Tokenizer, Worker};
 use crate::added::Input;
 use crate::beside::crew;
 use crate::error::Error;
+use crate::scan::wish_large_pages;
 
 /// Ids of many texts, one behind the other.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,9 +56,10 @@ impl Gathered {
     fn new(texts: usize, room: usize) -> Self {
         let mut offsets = Vec::with_capacity(texts + 1);
         offsets.push(0);
-        let mut ids = Vec::new();
+        let mut ids: Vec<u32> = Vec::new();
         // Room that is not used is not touched, and so costs nothing; without it, ids come together as well.
         let _ = ids.try_reserve(room);
+        wish_large_pages(ids.spare_capacity_mut());
         Self { ids, offsets, ..Self::default() }
     }
 

@@ -6,12 +6,24 @@
 //! ids hold for all sums up to the largest. What such a part adds to the sum is bounded by its length.
 
 use super::fuse;
-use crate::cache::{KnownWords, MOST, Queue};
+use crate::cache::{Asked, KnownWords};
 use crate::model::unigram::{Marked, NearTies, Unigram};
 
 /// How far sums in a part that is remembered may be from the one before it, for each byte: so much less
 /// than in a word that the parts of one fit.
 const MOST_A_BYTE: f64 = 15.0;
+
+/// So many parts are asked for before the first of them is looked up.
+const AHEAD: usize = 4;
+
+/// A part that was asked for.
+#[derive(Debug, Clone, Copy, Default)]
+struct Part {
+    start: usize,
+    end: usize,
+    character: u32,
+    asked: Asked,
+}
 
 /// How far sums in a known part may be from the one before it; `ids` are those of one that is a character.
 #[inline(always)]
@@ -31,7 +43,6 @@ fn holds(mark: Marked, part: &[u8], character: u32, ids: &[u32]) -> bool {
 pub(super) struct Parts<'a> {
     pub(super) model: &'a Unigram,
     pub(super) known: &'a mut KnownWords,
-    pub(super) queue: &'a mut Queue,
     pub(super) near: &'a mut NearTies,
 }
 
@@ -63,29 +74,37 @@ impl Parts<'_> {
     /// Appends the ids of a word; None if that is not certain. Tells for which sums before it they hold.
     #[inline]
     pub(super) fn word(&mut self, word: &str, out: &mut Vec<u32>) -> Option<Marked> {
-        let Self { model, known, queue, near } = self;
+        let Self { model, known, near } = self;
         let bytes = word.as_bytes();
         let sum = &mut Sum::new();
-        model.borders().for_each_part(bytes, 0, bytes.len(), |start, end, character| {
+        let (mut waiting, mut count) = ([Part::default(); AHEAD], 0);
+        let mut look_up = |known: &mut KnownWords, part: Part| {
+            let Part { start, end, character, asked } = part;
             let size = end - start;
-            if character != 0 {
+            if character == 0 {
+                if known.get_asked(asked, bytes, start, end, out) {
+                    return sum.knows(size, MOST_A_BYTE * size as f64);
+                }
+            } else if let Some(count) = known.append_character(character, out) {
                 // Characters are kept beside, or nowhere.
-                let mut room = [0; MOST];
-                let Some(count) = known.write_character(character, &mut room) else {
-                    look_up(model, known, queue, near, word, sum, out);
-                    cut(model, known, near, (word, start, end), character, sum, out);
-                    return;
-                };
-                sum.knows(size, extent(model, size, character, &room[..count]));
-            } else {
-                // Or so it is hoped.
-                sum.extent += MOST_A_BYTE * size as f64;
+                let ids = &out[out.len() - count..];
+                return sum.knows(size, extent(model, size, character, ids));
             }
-            if queue.push(bytes, known, start, end, character) {
-                look_up(model, known, queue, near, word, sum, out);
+            cut(model, known, near, (word, start, end), character, sum, out);
+        };
+        model.borders().for_each_part(bytes, 0, bytes.len(), |start, end, character| {
+            let asked =
+                if character == 0 { known.ask(bytes, start, end) } else { Asked::default() };
+            let place = &mut waiting[count % AHEAD];
+            let before = std::mem::replace(place, Part { start, end, character, asked });
+            if count >= AHEAD {
+                look_up(known, before);
             }
+            count += 1;
         });
-        look_up(model, known, queue, near, word, sum, out);
+        for place in count.saturating_sub(AHEAD)..count {
+            look_up(known, waiting[place % AHEAD]);
+        }
         sum.mark()
     }
 
@@ -96,12 +115,11 @@ impl Parts<'_> {
         let bytes = word.as_bytes();
         let sum = &mut Sum::new();
         model.borders().for_each_part(bytes, 0, bytes.len(), |start, end, character| {
-            let mut room = [0; MOST];
             if character != 0
-                && let Some(count) = known.write_character(character, &mut room)
+                && let Some(count) = known.append_character(character, out)
             {
-                sum.knows(end - start, extent(model, end - start, character, &room[..count]));
-                out.extend_from_slice(&room[..count]);
+                let ids = &out[out.len() - count..];
+                sum.knows(end - start, extent(model, end - start, character, ids));
                 return;
             }
             if character != 0 {
@@ -130,28 +148,6 @@ impl Parts<'_> {
         }
         holds
     }
-}
-
-/// Looks up the parts that wait.
-fn look_up(
-    model: &Unigram,
-    known: &mut KnownWords,
-    queue: &mut Queue,
-    near: &mut NearTies,
-    word: &str,
-    sum: &mut Sum,
-    out: &mut Vec<u32>,
-) {
-    queue.look_up(word.as_bytes(), known, out, |known, start, end, out| {
-        // It was held to be known. A character was, and is not if all was forgotten since.
-        let mut characters = word[start..end].chars();
-        let character = characters.next().filter(|_| characters.next().is_none());
-        if character.is_none() {
-            sum.extent -= MOST_A_BYTE * (end - start) as f64;
-        }
-        let character = character.map_or(0, u32::from);
-        cut(model, known, near, (word, start, end), character, sum, out);
-    });
 }
 
 /// Appends the ids of a part that is not known, and remembers them if they hold.
@@ -227,15 +223,15 @@ mod tests {
             let mut below = |limit: usize| (random.next() % limit as u64) as usize;
             // Some forget everything again and again.
             let mut known = KnownWords::new(if round % 5 == 0 { 1 << 12 } else { 1 << 20 });
-            let (mut queue, mut near) = (Queue::default(), NearTies::default());
+            let mut near = NearTies::default();
             let mut viterbi = Viterbi::default();
             let letters = ["a", "b", ".", ")", "가", "나", "é", "ж", "{", "🐑", "中", "\0", "ab"];
             for _ in 0..400 {
                 let word: String =
                     (0..1 + below(90)).map(|_| letters[below(letters.len())]).collect();
                 let word = format!("▁{word}");
-                let (known, queue, near) = (&mut known, &mut queue, &mut near);
-                let mut parts = Parts { model: &model, known, queue, near };
+                let (known, near) = (&mut known, &mut near);
+                let mut parts = Parts { model: &model, known, near };
                 let (mut ids, mut expected) = (vec![7], vec![7]);
                 model.word(&word, false, &mut viterbi, &mut expected, &mut Silent).unwrap();
                 if parts.word_by_itself(&word, &mut ids) {

@@ -8,11 +8,11 @@ use std::cell::Cell;
 use super::parts::Parts;
 use super::words::Habit;
 use super::{Looking, Tokenizer, Worker};
-use crate::cache::{KnownWords, LONGEST_KNOWN, hash};
-use crate::model::{Model, Precision, Unigram, Way};
+use crate::cache::{KnownWords, LONGEST_KNOWN, hash, hash_at, look_up_spans};
+use crate::model::{Model, Precision, Scratch, Unigram, Way};
 use crate::normalize::Place;
 use crate::observe::Silent;
-use crate::prepare::{Prepare, Raw, RawWord, Ready};
+use crate::prepare::{Prepare, Raw, RawScratch, RawWord, Ready};
 
 /// Whether words can be encoded one by one, or depend on each other only by the sums of their scores.
 pub(super) fn suits(prepare: &Prepare, model: &Model) -> bool {
@@ -22,6 +22,19 @@ pub(super) fn suits(prepare: &Prepare, model: &Model) -> bool {
         Model::Unigram(model) => !raw.is_one_word() || sums(model),
         Model::Bpe(_) | Model::Codes(_) | Model::WordLevel(_) | Model::Drawn(_) => false,
     }
+}
+
+/// The pieces that a word becomes which is the same in a text, as it stands there.
+pub(super) fn pieces(prepare: &Prepare, model: &Model) -> Box<[u32]> {
+    let Some(raw) = prepare.raw().filter(|_| model.takes_whole_words()) else {
+        return Box::default();
+    };
+    let vocab = model.vocab();
+    let itself = |&id: &u32| {
+        let piece = vocab.piece(id).and_then(|piece| std::str::from_utf8(piece).ok());
+        piece.is_some_and(|piece| !piece.is_empty() && raw.is_itself(prepare, piece))
+    };
+    (0..vocab.len() as u32).filter(itself).collect()
 }
 
 /// Whether sums are such as `sums.rs` knows.
@@ -55,6 +68,56 @@ pub(super) fn remember(table: &mut KnownWords, habit: &mut Habit, word: &[u8], i
     table.insert(word, ids);
 }
 
+/// Encodes raw words that are not known.
+struct RawWords<'a> {
+    tokenizer: &'a Tokenizer,
+    raw: Raw,
+    way: &'a mut Way,
+    room: &'a mut RawScratch,
+    /// Parts of words, for Unigram.
+    parts: &'a mut KnownWords,
+    scratch: &'a mut Scratch,
+}
+
+impl RawWords<'_> {
+    /// Appends the ids of a raw word. None if they are not certain.
+    fn word(
+        &mut self,
+        word: &str,
+        odd: Option<bool>,
+        known: &KnownWords,
+        ids: &mut Vec<u32>,
+    ) -> Option<()> {
+        let Self { tokenizer, raw, way, room, parts, scratch } = self;
+        let Tokenizer { prepare, model, .. } = tokenizer;
+        // Errors come again on the plain way.
+        let Ready { prepared, whole } = raw.ready(prepare, word, odd, room).ok()??;
+        let (unigram, made) = (model.unigram(), prepared.text);
+        // What became of it may be known: it is itself, as it is ready.
+        let is_new = whole && unigram.is_none() && made != word;
+        if is_new && known.get(made.as_bytes(), 0, made.len(), ids) {
+            return Some(());
+        }
+        let mut one = |word: &str| {
+            if let Some(model) = unigram.filter(|model| !model.has_reserved(word)) {
+                let mut parts = Parts { model, known: parts, near: &mut scratch.near };
+                if parts.word_by_itself(word, ids) {
+                    return Some(());
+                }
+            }
+            model.word(word, way, scratch, ids, &mut Silent).ok()
+        };
+        if whole {
+            return one(made);
+        }
+        let mut covered = Some(());
+        let cut = prepare.for_each(prepared, |start, end| {
+            covered = covered.and_then(|()| one(&prepared.text[start..end]));
+        });
+        cut.ok().and(covered)
+    }
+}
+
 impl Tokenizer {
     /// Appends the ids of a stretch of text to `out`. If it says no, it has appended nothing, and the
     /// stretch is to be encoded the plain way.
@@ -68,9 +131,12 @@ impl Tokenizer {
         out: &mut Vec<u32>,
     ) -> bool {
         let before = out.len();
-        let sure = match self.model.unigram().filter(|_| raw.is_one_word()) {
-            Some(model) => self.raw_with_sums(model, raw, text, place, worker, out),
-            None => self.raw_by_words(raw, text, place, way, worker, out),
+        let sure = match self.model.unigram() {
+            Some(model) if raw.is_one_word() => {
+                self.raw_with_sums(model, raw, text, place, worker, out)
+            }
+            _ if raw.is_listed(text, place) => self.raw_by_lists(raw, text, way, worker, out),
+            _ => self.raw_by_words(raw, text, place, way, worker, out),
         };
         // What nothing is left of has rules of its own.
         let done = sure && out.len() > before;
@@ -78,6 +144,30 @@ impl Tokenizer {
             out.truncate(before);
         }
         done
+    }
+
+    /// Where words depend on nothing else, and their borders come in lists.
+    fn raw_by_lists(
+        &self,
+        raw: Raw,
+        text: &str,
+        way: &mut Way,
+        worker: &mut Worker,
+        out: &mut Vec<u32>,
+    ) -> bool {
+        let Worker { raw: known, raw_room: room, raw_parts: parts, habit, scratch, .. } = worker;
+        let (bytes, mut sure) = (text.as_bytes(), true);
+        let mut words = RawWords { tokenizer: self, raw, way, room, parts, scratch };
+        let mut encode = |known: &KnownWords, start: usize, end: usize, ids: &mut Vec<u32>| {
+            let word = &text[start..end];
+            sure = sure && words.word(word, None, known, ids).is_some();
+            sure && word.len() <= LONGEST_KNOWN
+                && (!known.is_large() || habit.again(hash_at(bytes, start, end)))
+        };
+        raw.for_each_list(text, |starts, ends, characters| {
+            look_up_spans(bytes, known, (starts, ends), characters, out, &mut encode);
+        });
+        sure
     }
 
     /// Where words are encoded one by one.
@@ -90,39 +180,16 @@ impl Tokenizer {
         worker: &mut Worker,
         out: &mut Vec<u32>,
     ) -> bool {
-        let Worker { raw: known, raw_room, raw_parts, parts_queue, queue, habit, scratch, .. } =
+        let Worker { raw: known, raw_room: room, raw_parts: parts, queue, habit, scratch, .. } =
             worker;
-        let unigram = self.model.unigram();
+        let mut raw_words = RawWords { tokenizer: self, raw, way, room, parts, scratch };
         let (sure, odd) = (Cell::new(true), Cell::new(None));
         let learn = |table: &mut KnownWords, start: usize, end: usize, out: &mut Vec<u32>| {
             if !sure.get() {
                 return;
             }
             let (word, before) = (&text[start..end], out.len());
-            // Errors come again on the plain way.
-            let mut encode_word = |word: &str| {
-                if let Some(model) = unigram.filter(|model| !model.has_reserved(word)) {
-                    let near = &mut scratch.near;
-                    let mut parts = Parts { model, known: raw_parts, queue: parts_queue, near };
-                    if parts.word_by_itself(word, out) {
-                        return true;
-                    }
-                }
-                self.model.word(word, way, scratch, out, &mut Silent).is_ok()
-            };
-            let mut encode = || {
-                let ready = raw.ready(&self.prepare, word, odd.get(), raw_room).ok()??;
-                let Ready { prepared, whole } = ready;
-                if whole {
-                    return encode_word(prepared.text).then_some(());
-                }
-                let mut covered = true;
-                let cut = self.prepare.for_each(prepared, |start, end| {
-                    covered = covered && encode_word(&prepared.text[start..end]);
-                });
-                cut.ok().filter(|()| covered)
-            };
-            sure.set(encode().is_some());
+            sure.set(raw_words.word(word, odd.get(), table, out).is_some());
             if sure.get() && odd.get().is_none() {
                 remember(table, habit, word.as_bytes(), &out[before..]);
             }

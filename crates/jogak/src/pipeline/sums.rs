@@ -7,10 +7,9 @@
 //! large as well, the word is cut anew from it.
 
 use super::parts::Parts;
-use super::raw::{character, remember};
 use super::words::Habit;
 use super::{Tokenizer, Worker, fuse};
-use crate::cache::{KnownWords, LONGEST_KNOWN, LongWords, Queue};
+use crate::cache::{KnownWords, LONGEST_KNOWN, LongWords, hash_at, look_up_spans};
 use crate::model::unigram::{LARGEST_SINGLE, Marked, Running, Unigram};
 use crate::model::{Precision, Scratch};
 use crate::normalize::Place;
@@ -33,12 +32,18 @@ fn extent(bytes: usize) -> usize {
     16 * (bytes + 3)
 }
 
+/// Words that are looked up at once.
+const WORDS: usize = 64;
+
 /// A stretch of text on its way.
 struct Stretch<'a> {
     known: &'a mut KnownWords,
-    queue: &'a mut Queue,
     out: &'a mut Vec<u32>,
     sums: Sums<'a>,
+    /// Where words start and end that wait, and how many they are.
+    starts: [u32; WORDS],
+    ends: [u32; WORDS],
+    len: usize,
     /// How far the sum can be from 0 before the words that wait, and behind them.
     before: usize,
     behind: usize,
@@ -54,7 +59,6 @@ struct Sums<'a> {
     room: &'a mut RawScratch,
     /// Parts of words.
     parts: &'a mut KnownWords,
-    parts_queue: &'a mut Queue,
     /// So many words are not cut into parts, for it did not pay.
     uncut: u32,
     /// The last word was nearly all known characters, and so is soon made again.
@@ -83,8 +87,12 @@ impl Tokenizer {
         worker: &mut Worker,
         out: &mut Vec<u32>,
     ) -> bool {
-        let Worker { raw: known, raw_room: room, raw_parts: parts, parts_queue, .. } = worker;
-        let Worker { marked, queue, habit, scratch, .. } = worker;
+        let Worker { raw: known, raw_room: room, raw_parts: parts, .. } = worker;
+        let Worker { marked, habit, scratch, .. } = worker;
+        // Places of words are of 32 bits.
+        if u32::try_from(text.len()).is_err() {
+            return false;
+        }
         let limit = || self.shares().marked;
         let marked = marked.get_or_insert_with(|| Box::new(LongWords::new(limit())));
         let first = out.len();
@@ -96,7 +104,6 @@ impl Tokenizer {
             scratch,
             room,
             parts,
-            parts_queue,
             uncut: 0,
             is_cheap: false,
             marked,
@@ -107,8 +114,14 @@ impl Tokenizer {
             slack: 0.0,
             sure: true,
         };
-        let mut stretch = Stretch { known, queue, out, sums, before: 0, behind: 0 };
-        let certain = raw.for_each(text, place, |word| stretch.word(word));
+        let (starts, ends, len) = ([0; WORDS], [0; WORDS], 0);
+        let mut stretch = Stretch { known, out, sums, starts, ends, len, before: 0, behind: 0 };
+        let mut certain = true;
+        if raw.is_listed(text, place) {
+            raw.for_each_list(text, |starts, ends, _| stretch.list(starts, ends));
+        } else {
+            certain = raw.for_each(text, place, |word| stretch.word(word));
+        }
         // Nothing may wait for the next text.
         stretch.finish();
         let sure = certain && stretch.sums.sure;
@@ -127,26 +140,54 @@ impl Stretch<'_> {
             return self.by_itself(start, end, odd);
         }
         self.behind = behind;
-        let text = self.sums.text.as_bytes();
-        if self.queue.push(text, self.known, start, end, character(text, start, end)) {
+        (self.starts[self.len], self.ends[self.len]) = (start as u32, end as u32);
+        self.len += 1;
+        if self.len == WORDS {
             self.finish();
         }
     }
 
+    /// The same for many. Some at once: the fewer there are, the better is the bound.
+    fn list(&mut self, starts: &[u32], ends: &[u32]) {
+        for (starts, ends) in starts.chunks(WORDS).zip(ends.chunks(WORDS)) {
+            let (Some(&start), Some(&end)) = (starts.first(), ends.last()) else { return };
+            self.finish();
+            // As if they were as long as all that they stand in.
+            let behind = self.behind + extent((end - start) as usize) + extent(0) * starts.len();
+            if behind < LIMIT {
+                self.behind = behind;
+                self.look_up(starts, ends);
+                continue;
+            }
+            for (&start, &end) in starts.iter().zip(ends) {
+                self.word(RawWord { start: start as usize, end: end as usize, odd: None });
+            }
+        }
+    }
+
     /// Looks up what waits.
-    #[inline(never)]
     fn finish(&mut self) {
-        let Self { known, queue, out, sums, .. } = self;
+        if self.len > 0 {
+            let (starts, ends, len) = (self.starts, self.ends, std::mem::take(&mut self.len));
+            self.look_up(&starts[..len], &ends[..len]);
+        }
+    }
+
+    #[inline(never)]
+    fn look_up(&mut self, starts: &[u32], ends: &[u32]) {
+        let Self { known, out, sums, .. } = self;
         sums.bound = self.behind as f64;
         sums.slack = (self.behind - self.before) as f64;
         let text = sums.text.as_bytes();
-        queue.look_up(text, known, out, |table, start, end, out| {
-            sums.learn(table, start, end, out);
+        let mut encode = |known: &KnownWords, start: usize, end: usize, out: &mut Vec<u32>| {
+            let again = sums.learn(known, start, end, out);
             // The words that follow here count on it.
             if sums.bound >= f64::from(LARGEST_SINGLE) {
                 sums.sure = false;
             }
-        });
+            again
+        };
+        look_up_spans(text, known, (starts, ends), false, out, &mut encode);
         self.before = sums.bound.ceil() as usize;
         self.behind = self.before;
     }
@@ -165,6 +206,7 @@ impl Stretch<'_> {
             sums.slack = 0.0;
             sums.exactly(start, end, odd, out);
         } else if !known.get(sums.text.as_bytes(), start, end, out) {
+            // It is remembered when it comes with others.
             sums.learn(known, start, end, out);
         }
         self.before = sums.bound.ceil() as usize;
@@ -174,16 +216,17 @@ impl Stretch<'_> {
 
 impl Sums<'_> {
     /// Appends the ids of a word that is not known and not too long. What a known word of its length may add
-    /// to the sum is part of the bound already.
+    /// to the sum is part of the bound already. Says whether it is to be remembered.
     #[inline(never)]
-    fn learn(&mut self, table: &mut KnownWords, start: usize, end: usize, out: &mut Vec<u32>) {
+    fn learn(&mut self, table: &KnownWords, start: usize, end: usize, out: &mut Vec<u32>) -> bool {
         if !self.sure {
-            return;
+            return false;
         }
         // What cannot be remembered, and is not of known characters, is cut but once.
         if end - start > LONGEST_KNOWN && self.uncut > 0 {
             self.uncut -= 1;
-            return self.exactly(start, end, None, out);
+            self.exactly(start, end, None, out);
+            return false;
         }
         let (bytes, before) = (self.text.as_bytes(), out.len());
         let mark = if self.marked.get(bytes, start, end, out) {
@@ -191,14 +234,13 @@ impl Sums<'_> {
         } else {
             let Some(mark) = self.near(start, end, out) else {
                 self.sure = false;
-                return;
+                return false;
             };
             let word = &bytes[start..end];
             if mark.holds_to_the_largest() && mark.extent() <= extent(word.len()) as f64 {
-                if !self.is_cheap {
-                    remember(table, self.habit, word, &out[before..]);
-                }
-                return;
+                return !self.is_cheap
+                    && word.len() <= LONGEST_KNOWN
+                    && (!table.is_large() || self.habit.again(hash_at(bytes, start, end)));
             }
             if word.len() <= LONGEST_KNOWN {
                 if self.marked.is_full() {
@@ -215,16 +257,17 @@ impl Sums<'_> {
             if !mark.holds(self.bound, Precision::Single) {
                 out.truncate(before);
                 self.exactly(start, end, None, out);
-                return;
+                return false;
             }
         }
         self.bound += mark.extent();
+        false
     }
 
     /// The ids of a word, and for which sums they hold; None if that is not certain.
     fn near(&mut self, start: usize, end: usize, out: &mut Vec<u32>) -> Option<Marked> {
         let Self { tokenizer, model, raw, text, scratch, room, parts, uncut, is_cheap, .. } = self;
-        let (parts_queue, is_ascii) = (&mut *self.parts_queue, text[start..end].is_ascii());
+        let is_ascii = text[start..end].is_ascii();
         // Parts of Korean are so short that cutting them costs no more than looking them up.
         let is_dense = text.as_bytes()[start] >= 0xE0;
         *is_cheap = false;
@@ -236,8 +279,7 @@ impl Sums<'_> {
                 *uncut = uncut.saturating_sub(1);
                 return scratch.near.part(model, part, out).ok();
             }
-            let mut parts =
-                Parts { model, known: parts, queue: parts_queue, near: &mut scratch.near };
+            let mut parts = Parts { model, known: parts, near: &mut scratch.near };
             if is_short || (is_ascii && part.len() <= LONGEST_KNOWN) {
                 return parts.word(part, out);
             }

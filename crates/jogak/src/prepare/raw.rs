@@ -18,6 +18,7 @@
 //! So the bytes of a raw word tell all: one that begins with a blank has its blanks, one that does not
 //! stands behind one blank or where a mark is put.
 
+use super::mapped::Mapped;
 use super::{Prepare, Prepared, Scratch, Written};
 use crate::error::Result;
 use crate::normalize::{Normalizer, Place, WITHIN, metaspace};
@@ -51,12 +52,22 @@ pub(crate) struct Ready<'a> {
     pub(crate) whole: bool,
 }
 
+/// Whether a space is put before a stretch of text that stands there.
+fn adds(spaces: Metaspace, place: Place) -> bool {
+    match spaces.dummy {
+        Dummy::Always => true,
+        Dummy::Never => false,
+        Dummy::First | Dummy::Given | Dummy::Start => place.first,
+    }
+}
+
 /// Room to make raw words ready, to be used again.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RawScratch {
     led: String,
     clusters: String,
     ready: Scratch,
+    mapped: Mapped,
 }
 
 const MARK: char = '▁';
@@ -105,6 +116,19 @@ impl Raw {
         self.spaces.is_some_and(|spaces| !spaces.split)
     }
 
+    /// Whether [`Raw::for_each_list`] finds the words of a stretch of text that stands there.
+    pub(crate) fn is_listed(&self, text: &str, place: Place) -> bool {
+        let apart = |spaces| self.collapse && adds(spaces, place) && place.first && place.last;
+        self.spaces.is_none_or(apart) && u32::try_from(text.len()).is_ok()
+    }
+
+    /// Calls `words` with the raw words of a stretch of text, left to right, in lists of as many starts as ends, and
+    /// whether there may be Chinese characters among them.
+    #[inline]
+    pub(crate) fn for_each_list(&self, text: &str, words: impl FnMut(&[u32], &[u32], bool)) {
+        self.apart.for_each_list(text.as_bytes(), words);
+    }
+
     /// Calls `word` with the raw words of a stretch of text, left to right; false if they are not certain
     /// for a stretch that stands there.
     #[inline]
@@ -115,11 +139,7 @@ impl Raw {
             self.apart.for_each(bytes, |start, end| word(plain(start, end)));
             return true;
         };
-        let adds = match spaces.dummy {
-            Dummy::Always => true,
-            Dummy::Never => false,
-            Dummy::First | Dummy::Given | Dummy::Start => place.first,
-        };
+        let adds = adds(spaces, place);
         if self.collapse {
             if !(adds && place.first && place.last) {
                 return false;
@@ -154,6 +174,24 @@ impl Raw {
         byte == b' ' || (self.apart != Apart::Spaces && matches!(byte, b'\t' | b'\n' | b'\r'))
     }
 
+    /// Whether a text, which is not empty, becomes itself as a raw word, and one word, for certain.
+    pub(crate) fn is_itself(&self, prepare: &Prepare, text: &str) -> bool {
+        let quiet = || {
+            prepare.quiet.as_ref().is_some_and(|quiet| quiet.mark().is_none() && quiet.holds(text))
+        };
+        self.spaces.is_none() && !self.graphemes && (self.is_alone(text) || quiet())
+    }
+
+    /// Whether a raw word is a character that is cut off because it stays a word by itself.
+    #[inline]
+    fn is_alone(&self, word: &str) -> bool {
+        match (self.apart, word.as_bytes()) {
+            (Apart::Punctuation | Apart::Chinese, [byte]) => byte.is_ascii_punctuation(),
+            (Apart::Chinese, [0xE4..=0xE9, _, _]) => word.chars().all(Apart::is_chinese),
+            _ => false,
+        }
+    }
+
     /// A raw word as the pre-tokenizer is to see it; None if that is not certain.
     ///
     /// # Errors
@@ -165,7 +203,11 @@ impl Raw {
         odd: Option<bool>,
         room: &'a mut RawScratch,
     ) -> Result<Option<Ready<'a>>> {
-        let RawScratch { led: text, clusters, ready } = room;
+        let RawScratch { led: text, clusters, ready, mapped } = room;
+        if self.is_alone(word) {
+            let prepared = Prepared { text: word, parts: None };
+            return Ok(Some(Ready { prepared, whole: true }));
+        }
         if odd.is_none()
             && let Some(quiet) = &prepare.quiet
             && (!self.graphemes || Normalizer::is_surely_apart(word))
@@ -178,6 +220,14 @@ impl Raw {
             text.clear();
             text.push(mark);
             text.push_str(word);
+            return Ok(Some(Ready { prepared: Prepared { text, parts: None }, whole: true }));
+        }
+        if self.spaces.is_none()
+            && !self.graphemes
+            && let Some(quiet) = &prepare.quiet
+            && prepare.goes_by_characters
+            && let Some(text) = mapped.word(&prepare.normalizer, quiet, word)
+        {
             return Ok(Some(Ready { prepared: Prepared { text, parts: None }, whole: true }));
         }
         let has_blanks = word.bytes().next().is_some_and(|byte| self.is_blank(byte));

@@ -4,14 +4,10 @@
 //! Rule: what lies between two cuts is for others to normalize and to cut further. Whether the cuts are
 //! certain for all that follows is theirs to know; here they are found, 64 bytes at a time.
 //!
-//! ```text
-//! T   bytes of words (no blanks)          I   bytes of characters that are words by themselves
-//! F   first bytes of those
-//! a word starts   S = F | T & ~(T before) | T & ~I & (I before)
-//! a word ends     E = (T before) & (~T | S)
-//! ```
+//! Where words start and end then, [`super::lists`] says.
 
-use crate::scan::{Apart as Masks, BLOCK, Chinese, Look, Task, fastest};
+use super::lists::{self, Masks, Solid};
+use crate::scan::{Apart as Bytes, BLOCK, Chinese, Look, Task, fastest};
 
 /// What cuts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,10 +23,27 @@ pub(crate) enum Apart {
 }
 
 /// Characters that [`Apart::Chinese`] tells.
-#[cfg(test)]
 pub(crate) const CHINESE: std::ops::RangeInclusive<u32> = 0x4E00..=0x9FBF;
 
 impl Apart {
+    /// Whether [`Apart::Chinese`] tells a character.
+    #[inline]
+    pub(crate) fn is_chinese(c: char) -> bool {
+        CHINESE.contains(&u32::from(c))
+    }
+
+    /// The same as [`Apart::for_each`] gives, in lists of as many starts as ends. Says beside each whether there may be
+    /// Chinese characters by themselves among the words. The text has less than 4 GiB.
+    #[inline]
+    pub(crate) fn for_each_list(self, text: &[u8], words: impl FnMut(&[u32], &[u32], bool)) {
+        match self {
+            Apart::Spaces => listed::<0>(text, words),
+            Apart::Blanks => listed::<1>(text, words),
+            Apart::Punctuation => listed::<2>(text, words),
+            Apart::Chinese => listed::<3>(text, words),
+        }
+    }
+
     /// Calls `word` with the start and end of every word, left to right. Blanks are in none.
     #[inline]
     pub(crate) fn for_each(self, text: &[u8], word: impl FnMut(usize, usize)) {
@@ -68,13 +81,49 @@ fn chinese<L: Look>(text: &[u8], at: usize, bytes: &[u8; BLOCK]) -> u64 {
 }
 
 #[inline(always)]
+fn listed<const KIND: u8>(text: &[u8], mut words: impl FnMut(&[u32], &[u32], bool)) {
+    lists::for_each_list::<Kinds<KIND>>(text, |kinds, starts, ends| {
+        words(starts, ends, std::mem::take(&mut kinds.chinese));
+    });
+}
+
+/// What is known of the blocks before, for each [`Apart`] by its number.
+#[derive(Default)]
+struct Kinds<const KIND: u8> {
+    /// Which of the first two bytes belong to a Chinese character that began before.
+    rest: u64,
+    /// There was one.
+    chinese: bool,
+}
+
+impl<const KIND: u8> Masks for Kinds<KIND> {
+    #[inline(always)]
+    fn block<L: Look>(&mut self, text: &[u8], at: usize, bytes: &[u8; BLOCK]) -> Solid {
+        let Bytes { blanks, spaces, punctuation, high } = L::apart(bytes);
+        let words = if KIND == 0 { !spaces } else { !blanks };
+        let firsts = if KIND >= 2 { punctuation } else { 0 };
+        let mut solid = Solid { words, firsts, alones: firsts };
+        if KIND == 3 && high != 0 {
+            let chinese = chinese::<L>(text, at, bytes);
+            solid.firsts |= chinese;
+            solid.alones |= chinese | chinese << 1 | chinese << 2 | self.rest;
+            self.rest = chinese >> 62 | chinese >> 63;
+            self.chinese |= chinese != 0;
+        } else {
+            self.rest = 0;
+        }
+        solid
+    }
+}
+
+#[inline(always)]
 fn each<L: Look, const KIND: u8>(text: &[u8], mut word: impl FnMut(usize, usize)) {
     // A word may have begun in the block before: then that is the first of its starts.
     let mut starts = [0; BLOCK + 1];
     let mut open = 0;
-    // Whether the byte before is of a word (T) and of a character by itself (I), and which of the first
-    // two bytes belong to one that began before.
-    let (mut solid, mut alone, mut rest) = (0, 0, 0);
+    // Whether the byte before is of a word (T) and of a character by itself (I).
+    let (mut solid, mut alone) = (0, 0);
+    let mut kinds = Kinds::<KIND>::default();
     let mut at = 0;
     while at < text.len() {
         let mut padded = [b' '; BLOCK];
@@ -85,20 +134,7 @@ fn each<L: Look, const KIND: u8>(text: &[u8], mut word: impl FnMut(usize, usize)
                 &padded
             }
         };
-        let Masks { blanks, spaces, punctuation, high } = L::apart(bytes);
-        let words = if KIND == 0 { !spaces } else { !blanks };
-        let (mut firsts, mut alones) = (0, 0);
-        if KIND >= 2 {
-            (firsts, alones) = (punctuation, punctuation);
-        }
-        if KIND == 3 && high != 0 {
-            let chinese = chinese::<L>(text, at, bytes);
-            firsts |= chinese;
-            alones |= chinese | chinese << 1 | chinese << 2 | rest;
-            rest = chinese >> 62 | chinese >> 63;
-        } else {
-            rest = 0;
-        }
+        let Solid { words, firsts, alones } = kinds.block::<L>(text, at, bytes);
         let before = words << 1 | solid;
         let alone_before = alones << 1 | alone;
         let mut begins = firsts | words & !before | words & !alones & alone_before;
@@ -165,6 +201,20 @@ mod tests {
             Run { apart, text: text.as_bytes(), word: |start, end| found.push((start, end)) }
                 .run::<crate::scan::Plain>();
             assert_eq!(found, expected, "{apart:?} {text:?}, plain");
+            let mut found = Vec::new();
+            apart.for_each_list(text.as_bytes(), |starts, ends, chinese| {
+                let list =
+                    starts.iter().zip(ends).map(|(&start, &end)| (start as usize, end as usize));
+                let by_itself = |(start, _): (usize, usize)| {
+                    text[start..].starts_with(|c| CHINESE.contains(&u32::from(c)))
+                };
+                assert!(
+                    chinese || apart != Apart::Chinese || !list.clone().any(by_itself),
+                    "{text:?}"
+                );
+                found.extend(list);
+            });
+            assert_eq!(found, expected, "{apart:?} {text:?}, lists");
         }
     }
 

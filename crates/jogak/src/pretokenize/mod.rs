@@ -9,7 +9,8 @@
 //! hf_scripts.rs                                         scripts as HF tokenizers tell them apart
 //! borders.rs   words by masks of 64 bytes: the loop     for gpt2, cl100k, o200k and their kin, whose files
 //! blocks.rs carry.rs     what 64 bytes are, and runs     have the rule in masks beside the scanner
-//! solid.rs     words between white space by masks          for bert and whitespace
+//! lists.rs     words by masks with what is between left out: the loop
+//! solid.rs     words between white space                   for bert and whitespace
 //! spaces.rs    the options of metaspace
 //! matches.rs   what matches are
 //! regex.rs                                              the fallback for everything else
@@ -35,6 +36,7 @@ mod classes;
 mod gpt2;
 mod hf_script_ranges;
 mod hf_scripts;
+mod lists;
 mod matches;
 mod o200k;
 mod regex;

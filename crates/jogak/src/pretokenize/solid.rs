@@ -1,23 +1,16 @@
 //! Words between white space, by masks: 64 bytes at a time, for the schemes that drop it.
 //!
 //! In words: of every byte it is known whether it is of a word (not white space), and whether it is of a
-//! character that is a word by itself (punctuation, for BERT). Where words start and end then is
-//! arithmetic, as in [`super::apart`], which does the same for less:
-//!
-//! ```text
-//! T   bytes of words (no white space)     I   bytes of characters that are words by themselves
-//! F   first bytes of those
-//! a word starts   S = F | T & ~(T before) | T & ~I & (I before)
-//! a word ends     E = (T before) & (~T | S)
-//! ```
+//! character that is a word by itself (punctuation, for BERT). The rest is done by [`super::lists`].
 //!
 //! Of characters beyond ASCII, those whose first bytes are shared with white space or punctuation are
 //! looked up one by one. [`Kind::word_end`] says the same character by character: for short texts, and as
 //! the twin in the tests.
 
 use super::classes::{SPACE, class_at};
+use super::lists::{self, Masks, Solid};
 use super::simple::{bert_end, is_punctuation, whitespace_end};
-use crate::scan::{BLOCK, Look, Task, fastest};
+use crate::scan::{BLOCK, Look};
 
 /// What cuts beside white space.
 pub(super) trait Kind {
@@ -66,34 +59,20 @@ impl<const OLD: bool> Kind for Punctuation<OLD> {
     }
 }
 
-/// Words to a list.
-const LIST: usize = 320;
-/// So many are left free for a block, whose places are written down eight at once.
-const ROOM: usize = BLOCK + 8;
-
 /// Calls `words` with lists of as many starts as ends of words, left to right. The text has less than
 /// 4 GiB.
 #[inline(always)]
 pub(super) fn for_each_list<K: Kind>(text: &[u8], mut words: impl FnMut(&[u32], &[u32])) {
-    let mut scan = Scan::<K>::new(text);
-    while scan.at < text.len() {
-        fastest(&mut scan);
-        scan.hand_out(&mut words);
-    }
+    lists::for_each_list::<Cut<K>>(text, |_, starts, ends| words(starts, ends));
 }
 
-struct Scan<'a, K> {
-    text: &'a [u8],
-    /// Where the next block starts.
-    at: usize,
-    /// The last bits of T and I, and what hangs over of a character.
-    solid: u64,
-    alone: u64,
-    rest: Rest,
-    /// The last word may have no end yet.
-    starts: List,
-    ends: List,
-    kind: std::marker::PhantomData<K>,
+/// What hangs over of a character.
+struct Cut<K>(Rest, std::marker::PhantomData<K>);
+
+impl<K> Default for Cut<K> {
+    fn default() -> Self {
+        Self(Rest::default(), std::marker::PhantomData)
+    }
 }
 
 /// How many bytes of a character are in the next block, if it is white space or punctuation.
@@ -103,86 +82,32 @@ struct Rest {
     punctuation: u32,
 }
 
-struct List {
-    places: [u32; LIST],
-    len: usize,
-}
-
-impl List {
-    /// Writes down the places of bits, eight at once, whether there are so many or not.
+impl<K: Kind> Masks for Cut<K> {
     #[inline(always)]
-    fn flatten(&mut self, at: usize, mut bits: u64) {
-        let count = bits.count_ones() as usize;
-        for eight in self.places[self.len..self.len + ROOM].as_chunks_mut::<8>().0 {
-            for place in eight {
-                *place = (at as u32).wrapping_add(bits.trailing_zeros());
-                bits &= bits.wrapping_sub(1);
-            }
-            if bits == 0 {
-                break;
-            }
-        }
-        self.len += count;
-    }
-}
-
-impl<K: Kind> Task for &mut Scan<'_, K> {
-    /// Fills the lists.
-    #[inline(always)]
-    fn run<L: Look>(self) {
-        while self.at < self.text.len() && self.starts.len + ROOM <= LIST {
-            let mut padded = [b' '; BLOCK];
-            let bytes = match self.text[self.at..].first_chunk::<BLOCK>() {
-                Some(bytes) => bytes,
-                None => {
-                    let left = &self.text[self.at..];
-                    padded[..left.len()].copy_from_slice(left);
-                    &padded
-                }
-            };
-            self.block::<L>(bytes);
-            self.at += BLOCK;
-        }
-    }
-}
-
-impl<'a, K: Kind> Scan<'a, K> {
-    fn new(text: &'a [u8]) -> Self {
-        let list = || List { places: [0; LIST], len: 0 };
-        let (rest, kind) = (Rest::default(), std::marker::PhantomData);
-        Self { text, at: 0, solid: 0, alone: 0, rest, starts: list(), ends: list(), kind }
-    }
-
-    #[inline(always)]
-    fn block<L: Look>(&mut self, bytes: &[u8; BLOCK]) {
+    fn block<L: Look>(&mut self, text: &[u8], at: usize, bytes: &[u8; BLOCK]) -> Solid {
         let ascii = L::ascii(bytes);
-        let mut words = !ascii.blanks;
-        let mut firsts = if K::PUNCTUATION { L::apart(bytes).punctuation } else { 0 };
-        let mut alones = firsts;
+        let firsts = if K::PUNCTUATION { L::apart(bytes).punctuation } else { 0 };
+        let mut solid = Solid { words: !ascii.blanks, firsts, alones: firsts };
         if ascii.high != 0 {
-            self.beyond_ascii::<L>(bytes, &mut words, &mut firsts, &mut alones);
+            self.beyond_ascii::<L>(text, at, bytes, &mut solid);
         }
-        let before = words << 1 | self.solid;
-        let alone_before = alones << 1 | self.alone;
-        let begins = firsts | words & !before | words & !alones & alone_before;
-        let ends = before & (!words | begins);
-        (self.solid, self.alone) = (words >> 63, alones >> 63);
-        self.starts.flatten(self.at, begins);
-        self.ends.flatten(self.at, ends);
+        solid
     }
+}
 
+impl<K: Kind> Cut<K> {
     /// Finds white space and punctuation beyond ASCII.
     #[inline(always)]
     fn beyond_ascii<L: Look>(
         &mut self,
+        text: &[u8],
+        at: usize,
         bytes: &[u8; BLOCK],
-        words: &mut u64,
-        firsts: &mut u64,
-        alones: &mut u64,
+        solid: &mut Solid,
     ) {
-        let Rest { blank, punctuation } = std::mem::take(&mut self.rest);
-        *words &= !((1 << blank) - 1);
-        *alones |= (1 << punctuation) - 1;
+        let Rest { blank, punctuation } = std::mem::take(&mut self.0);
+        solid.words &= !((1 << blank) - 1);
+        solid.alones |= (1 << punctuation) - 1;
         let high = L::high(bytes);
         // These begin with no first byte of white space or punctuation: U+0400 to U+047F, U+4000 to U+9FFF
         // and U+B000 to U+DFFF; and of those that begin with EA, U+AC00 to U+AFFF.
@@ -192,33 +117,19 @@ impl<'a, K: Kind> Scan<'a, K> {
         while others != 0 {
             let place = others.trailing_zeros();
             others &= others - 1;
-            let start = self.at + place as usize;
-            let Some((class, end)) = class_at(self.text, start) else { break };
+            let start = at + place as usize;
+            let Some((class, end)) = class_at(text, start) else { break };
             let bits = (1 << (end - start)) - 1;
             let over = (place + (end - start) as u32).saturating_sub(BLOCK as u32);
             if SPACE.has(class) {
-                *words &= !(bits << place);
-                self.rest.blank = over;
-            } else if K::is_punctuation(self.text, class, start, end) {
-                *firsts |= 1 << place;
-                *alones |= bits << place;
-                self.rest.punctuation = over;
+                solid.words &= !(bits << place);
+                self.0.blank = over;
+            } else if K::is_punctuation(text, class, start, end) {
+                solid.firsts |= 1 << place;
+                solid.alones |= bits << place;
+                self.0.punctuation = over;
             }
         }
-    }
-
-    /// Calls `words` with the words that have an end, and keeps the start of the one that has none.
-    #[inline(always)]
-    fn hand_out(&mut self, mut words: impl FnMut(&[u32], &[u32])) {
-        if self.at >= self.text.len() && self.starts.len > self.ends.len {
-            self.ends.places[self.ends.len] = self.text.len() as u32;
-            self.ends.len += 1;
-        }
-        let done = self.ends.len;
-        words(&self.starts.places[..done], &self.ends.places[..done]);
-        self.starts.places[0] = self.starts.places[done];
-        self.starts.len -= done;
-        self.ends.len = 0;
     }
 }
 
@@ -226,7 +137,6 @@ impl<'a, K: Kind> Scan<'a, K> {
 mod tests {
     use super::*;
     use crate::random::SplitMix64;
-    use crate::scan::Plain;
 
     type Words = Vec<(u32, u32)>;
 
@@ -252,24 +162,11 @@ mod tests {
         words
     }
 
-    /// The same in the portable way.
-    fn plainly<K: Kind>(text: &[u8]) -> Words {
-        let mut scan = Scan::<K>::new(text);
-        let mut words = Vec::new();
-        while scan.at < text.len() {
-            (&mut scan).run::<Plain>();
-            scan.hand_out(|starts, ends| {
-                words.extend(starts.iter().copied().zip(ends.iter().copied()));
-            });
-        }
-        words
-    }
-
     fn check<K: Kind>(text: &str) {
         let expected = scanned::<K>(text.as_bytes());
         let name = std::any::type_name::<K>();
         assert_eq!(listed::<K>(text.as_bytes()), expected, "{name} {text:?}");
-        assert_eq!(plainly::<K>(text.as_bytes()), expected, "{name} {text:?}, plain");
+        assert_eq!(lists::plainly::<Cut<K>>(text.as_bytes()), expected, "{name} {text:?}, plain");
     }
 
     fn check_all(text: &str) {

@@ -8,7 +8,7 @@
 //! stands before a letter) is arithmetic on masks, 64 places at once, without a branch.
 //!
 //! ```text
-//! prefetch.rs a hint                                          a safe face of it
+//! prefetch.rs hints                                           a safe face of them
 //! plain.rs    eight bytes at a time in an ordinary register   any machine
 //! avx2.rs     32 at a time                                    x86-64 of 2013 and later, found when run
 //! neon.rs     16 at a time                                    Arm of 64 bits: all have it, nothing is asked
@@ -22,7 +22,7 @@ mod plain;
 mod prefetch;
 
 pub(crate) use plain::Plain;
-pub(crate) use prefetch::prefetch;
+pub(crate) use prefetch::{prefetch, wish_large_pages};
 
 /// Bytes to a block.
 pub(crate) const BLOCK: usize = 64;

@@ -255,11 +255,16 @@ impl Unigram {
     /// sums cannot be told from ids; or whether more is to be known of it than its ids.
     pub fn has_reserved(&self, text: &str) -> bool {
         self.hf.as_ref().is_some_and(|hf| {
-            let has = |finder: &memmem::Finder<'_>| finder.find(text.as_bytes()).is_some();
+            let text = text.as_bytes();
+            // Mostly not even its first byte is there, which is seen at once.
+            let begins = |finder: &memmem::Finder<'_>| {
+                finder.needle().first().is_none_or(|&first| memchr::memchr(first, text).is_some())
+            };
+            let has = |finder: &memmem::Finder<'_>| begins(finder) && finder.find(text).is_some();
             hf.always
                 || hf.strict
                 || hf.unknown.as_ref().is_some_and(has)
-                || (hf.bytes && text.contains("<0x"))
+                || (hf.bytes && memmem::find(text, b"<0x").is_some())
         })
     }
 
