@@ -31,8 +31,8 @@ test: test-rust test-python ## Run all tests, Rust first
 test-rust: tools ## Run the Rust tests
 	cargo test --locked --quiet -p jogak -p jogak-corpus -p jogak-formats
 
-test-python: build ## Run the Python tests: ARGS="-k bpe" to choose
-	$(BIN)/python -m pytest $(ARGS)
+test-python: build ## Run the Python tests, a process per core: ARGS="-k bpe" to choose
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal $(ARGS)
 
 test-arm: tools ## Run the Rust tests for Arm, emulated on other machines; says what it needs. Not part of test
 	@ARM_ROOT="$(ARM_ROOT)" .ci/test-arm

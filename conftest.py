@@ -1,4 +1,4 @@
-"""The examples in README and docs run in an empty folder each, so that they may write files."""
+"""The examples in README, docs and docstrings run in an empty folder each, so that they may write."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import pytest
 
 
 @pytest.fixture(autouse=True)
-def _pages_have_a_folder_of_their_own(
+def _examples_have_a_folder_of_their_own(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    if request.node.path.suffix == ".md":
+    if isinstance(request.node, pytest.DoctestItem):
         monkeypatch.chdir(tmp_path)

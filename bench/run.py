@@ -22,9 +22,10 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -67,6 +68,11 @@ class Series:
     failure: str = ""
     verdict: str = ""
 
+    @property
+    def held(self) -> bool:
+        """Whether the engine may use so many threads and no more."""
+        return self.work.kind in {"encode", "decode"}
+
     def numbers(self, key: str) -> list[float]:
         """The values of one fact, in the order they were measured."""
         return [float(str(fact[key])) for fact in self.facts]
@@ -90,6 +96,18 @@ class Series:
 # --- measuring
 
 
+def pinned(series: Series) -> Callable[[], None] | None:
+    """What holds a new process to as many cores as its engine may use threads; None for all cores.
+
+    Some engines start threads of their own, and a row shall show what one core can do. It is one of
+    the last: the system's own work is rather on the first. macOS and Windows hold no program to cores.
+    """
+    if not series.held or not hasattr(os, "sched_setaffinity"):
+        return None
+    cores = sorted(os.sched_getaffinity(0))
+    return partial(os.sched_setaffinity, 0, cores[-series.engine.threads :])
+
+
 def measure(series: Series, minutes: float) -> None:
     """Runs one engine once in a fresh process and keeps what its last line of output says."""
     program = str(HERE / "engines" / series.engine.program)
@@ -101,6 +119,7 @@ def measure(series: Series, minutes: float) -> None:
             encoding="utf-8",
             env=os.environ | environment | {"BENCH_STARTED": str(time.perf_counter())},
             timeout=60 * minutes,
+            preexec_fn=pinned(series),
         )
     except subprocess.TimeoutExpired:
         series.failure = f"stopped after {minutes:g} minutes"
@@ -148,8 +167,7 @@ def verdict(series: Series, reference: Series) -> str:
     file = f" ({Path(engine.model).name})" if engine.model else ""
     if len(set(answers)) > 1:
         return "**changes from run to run**"
-    alone = series.work.kind not in {"load", "train", "count"}
-    if alone and max(series.numbers("threads")) > engine.threads + 0.2:
+    if series.held and max(series.numbers("threads")) > engine.threads + 0.2:
         return "**more than one thread**"
     if not engine.exact and (answers[:1] != expected or not reference.engine.exact):
         return f"{answers[0][0]:,} {count}: {engine.note}"
@@ -249,7 +267,8 @@ def markdown(table: Sequence[Series]) -> str:
     legend = [
         "Training: from a file on all cores, a document per line; answer = what was learned, in order.",
         "Encoding, decoding: the beginning of a corpus in documents of about 4 kB, on one thread if",
-        "nothing else is said; answer = all ids, all texts. Loading: from a path to what can encode, by",
+        "nothing else is said, and on as many cores as threads where the system can hold a program to",
+        "some (Linux); answer = all ids, all texts. Loading: from a path to what can encode, by",
         "a library that is imported, but for what it imports when it is first used; with the",
         "interpreter: from the start of the process, with all imports.",
         f"Millions of characters: {lengths or 'none'}.",

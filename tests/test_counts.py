@@ -393,39 +393,6 @@ def test_counting_after_a_fork() -> None:
     assert os.waitpid(child, 0)[1] == 0
 
 
-FEW_THREADS = """
-import os, resource, sys
-from jogak.counts import count
-
-# A thread asks for this much address space, and there is room for so many of them.
-os.environ["RUST_MIN_STACK"] = str(1 << 32)
-with open("/proc/self/statm") as file:
-    held = int(file.read().split()[0]) * resource.getpagesize()
-resource.setrlimit(resource.RLIMIT_AS, (held + (int(sys.argv[2]) << 32) + (2 << 30),) * 2)
-corpus = ["a b"] * 100_000 if sys.argv[1] == "documents" else sys.argv[1]
-try:
-    print(count(corpus, pretokenizer="whitespace", num_threads=8).total)
-except Exception as error:
-    print(type(error).__name__, error)
-"""
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="address space is limited as Linux does")
-@pytest.mark.parametrize("documents", [True, False])
-@pytest.mark.parametrize("room", [0, 1, 3])
-def test_fewer_threads_than_asked_for(tmp_path: Path, documents: bool, room: int) -> None:
-    """Those that the system gives do the work; nobody waits for the others."""
-    path = tmp_path / "a.txt"
-    path.write_text("a b\n" * 1_000_000)
-    corpus = "documents" if documents else str(path)
-    command = [sys.executable, "-c", FEW_THREADS, corpus, str(room)]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    if room == 0:
-        assert "CorpusError the system gives no thread to count on" in ended.stdout, ended
-    else:
-        assert ended.stdout == ("200000\n" if documents else "2000000\n"), ended
-
-
 def test_absurd_numbers_of_threads() -> None:
     """More than 1024 are 1024, of which a small corpus needs one."""
     assert count({"a": 1}, num_threads=10**30).total == 1

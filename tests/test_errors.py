@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parent.parent
 BEYOND_TESTS = {
     "core.TooLarge": "needs 2**32 symbols, 16 GiB of memory; a TrainingError, or a CorpusError",
     "corpus.Cancelled": "what stopped the run is raised in its place (test_what_stops_counting)",
-    "corpus.Threads": "needs a system that gives no thread (tests/test_counts.py makes one)",
+    "corpus.Threads": "needs a system that gives no thread (tests/test_few_threads.py makes one)",
 }
 
 

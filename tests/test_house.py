@@ -102,7 +102,7 @@ RUST_ARROWS: dict[str, set[str]] = {
     "normalize": {"error", "pretokenize"},
     "scan": set(),
     "pretokenize": {"error", "scan"},
-    "count": {"error", "pretokenize", "scan"},
+    "count": {"beside", "error", "pretokenize", "scan"},
     # Tokens are looked for in normalized text too.
     "added": {"error", "normalize"},
     # `count` says what it wants of a front half (the trait `Words`), and `prepare` is one.
@@ -110,9 +110,10 @@ RUST_ARROWS: dict[str, set[str]] = {
     # Glossaries are expressions, and these have one engine.
     "model": {"beside", "error", "observe", "pretokenize", "random", "symbols", "vocab"},
     "cache": {"error", "scan"},
-    "decode": {"error", "normalize", "pretokenize", "symbols", "vocab"},
+    "decode": {"beside", "error", "normalize", "pretokenize", "symbols", "vocab"},
     "pipeline": {
         "added",
+        "beside",
         "cache",
         "decode",
         "error",
@@ -131,7 +132,7 @@ RUST_ARROWS: dict[str, set[str]] = {
     "inputs": {"error", "spans"},
     "ways": {"error", "model", "pipeline", "symbols", "trace"},
     # Pieces of a Unigram model stay within one script.
-    "train": {"count", "error", "observe", "pretokenize", "scan", "symbols"},
+    "train": {"beside", "count", "error", "observe", "pretokenize", "scan", "symbols"},
 }
 
 

@@ -208,3 +208,16 @@ def test_words_that_are_cut_at_punctuation() -> None:
                 )
                 tok = jogak.Tokenizer(spec)
                 compare(tok, [*hostile(6, 1000), "".join(hostile(7, 1000))])
+
+
+@pytest.mark.parametrize("mark", ["_", "\ud7ff", "\ufffe", "\uffff", "\U00010000"])
+def test_marks_in_text(mark: str) -> None:
+    """Words are cut there, so that no piece lies across, whatever character the mark is."""
+    scores = {"<unk>": 0.0, mark: -1.0, "a": -1.0, "b": -1.0, f"a{mark}b": -0.1}
+    model = jogak.UnigramModel(pieces=tuple(scores), scores=tuple(scores.values()), unknown="<unk>")
+    cut = (jogak.Named("whitespace"), jogak.Metaspace(mark=mark, prepend="never"))
+    tok = jogak.Tokenizer(jogak.Spec(model=model, pretokenizer=cut))
+    assert tok.tokens(f"a{mark}b b") == ["a", mark, "b", "b"]
+    draw = random.Random(6)
+    texts = ["".join(draw.choices(f"ab{mark} ", k=draw.randint(1, 12))) for _ in range(500)]
+    compare(tok, [f"a{mark}b b", *texts])

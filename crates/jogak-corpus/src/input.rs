@@ -11,6 +11,7 @@ use std::fs::File;
 use std::io::{self, Cursor, Read};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::thread::Builder;
 use std::time::Duration;
 
 /// An open source.
@@ -25,7 +26,11 @@ pub(crate) fn open(input: Input, name: &str, progress: &Arc<Progress>) -> Result
     let failed = |reason| Error::Read { file: name.into(), byte: 0, compression: None, reason };
     let raw: Box<dyn Read + Send> = match input {
         Input::Path(path) => Box::new(File::open(path).map_err(failed)?),
-        Input::Stdin => Box::new(Pump::start(Arc::clone(progress))),
+        // Where no thread can be had, a read that waits cannot be called off.
+        Input::Stdin => match Pump::start(Arc::clone(progress)) {
+            Ok(pump) => Box::new(pump),
+            Err(_) => Box::new(io::stdin()),
+        },
         Input::Stream(stream) => stream,
     };
     let mut raw = Tally { raw, progress: Arc::clone(progress) };
@@ -74,9 +79,9 @@ struct Pump {
 }
 
 impl Pump {
-    fn start(progress: Arc<Progress>) -> Self {
+    fn start(progress: Arc<Progress>) -> io::Result<Self> {
         let (send, chunks) = sync_channel(4);
-        std::thread::spawn(move || {
+        let read = move || {
             let mut input = io::stdin().lock();
             loop {
                 let mut chunk = vec![0; 1 << 16];
@@ -94,8 +99,9 @@ impl Pump {
                     return;
                 }
             }
-        });
-        Self { chunks, rest: Cursor::default(), progress }
+        };
+        Builder::new().spawn(read)?;
+        Ok(Self { chunks, rest: Cursor::default(), progress })
     }
 }
 

@@ -40,6 +40,7 @@ pub struct Tokenizer {
     looks_up_raw: bool,
     /// The pieces that are words as they stand in the text, in order.
     raw_pieces: Box<[u32]>,
+    density: batch::Density,
     /// Workers that nobody uses at the moment. Never waited for: who finds the list taken makes a
     /// new worker, so that a process forked at the wrong moment does not hang.
     idle: Mutex<Vec<Worker>>,
@@ -75,6 +76,8 @@ pub struct Worker {
     spans: Option<Box<WordTable>>,
     queue: Queue,
     habit: words::Habit,
+    /// Room for the ids of a part of a word.
+    found: Vec<u32>,
     scratch: Scratch,
     prepared: prepare::Scratch,
     /// Room for the ids of a part of a batch.
@@ -117,7 +120,17 @@ impl Tokenizer {
         let looks_up_raw = raw::suits(&prepare, &model);
         let raw_pieces = if looks_up_raw { raw::pieces(&prepare, &model) } else { Box::default() };
         let idle = Mutex::new(Vec::new());
-        Self { prepare, added, model, decoder, cache_limit, looks_up_raw, raw_pieces, idle }
+        Self {
+            prepare,
+            added,
+            model,
+            decoder,
+            cache_limit,
+            looks_up_raw,
+            raw_pieces,
+            density: batch::Density::default(),
+            idle,
+        }
     }
 
     /// The way back from ids.
@@ -181,6 +194,7 @@ impl Tokenizer {
             spans: None,
             queue: Queue::default(),
             habit: words::Habit::default(),
+            found: Vec::new(),
             scratch: Scratch::default(),
             prepared: prepare::Scratch::default(),
             part: batch::Part::default(),

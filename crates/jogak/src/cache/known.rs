@@ -77,7 +77,7 @@ impl KnownWords {
     fn teach(&mut self, sought: Sought, word: &[u8], id: u32) {
         match Packed::new(&[id]) {
             Some(ids) if (1..=INLINE).contains(&word.len()) => {
-                if self.short.insert_first(sought, ids) && word.len() <= 3 {
+                if self.short.insert_first(sought, ids) && word.len() <= 4 {
                     self.keep_character(word, ids);
                 }
             }
@@ -233,7 +233,7 @@ impl KnownWords {
         let Some(packed) = packed.or_else(|| self.long.keep(ids).map(Packed::elsewhere)) else {
             return;
         };
-        if self.short.insert(sought, word, packed) && word.len() <= 3 && packed.place().is_none() {
+        if self.short.insert(sought, word, packed) && word.len() <= 4 && packed.place().is_none() {
             self.keep_character(word, packed);
         }
     }
@@ -263,16 +263,19 @@ impl KnownWords {
     /// Keeps the ids of a word beside if it is one character.
     fn keep_character(&mut self, word: &[u8], ids: Packed) {
         let mut characters = std::str::from_utf8(word).unwrap_or_default().chars();
-        if let (Some(character), None) = (characters.next(), characters.next()) {
-            if self.characters.is_empty() {
-                self.characters.resize(1 << 16, 0);
-            }
-            // Up to three bytes: below U+10000. No word is sought as the character 0.
-            if let Some(half) = ids.as_half() {
-                self.characters[character as usize % (1 << 16)] = half;
-            }
-            self.characters[0] = 0;
+        let code = match (characters.next(), characters.next(), characters.next()) {
+            (Some(character), None, None) if word.len() <= 3 => u32::from(character),
+            (Some(' '), Some(character), None) if word.len() == 4 => 1 << 16 | u32::from(character),
+            _ => return,
+        };
+        if self.characters.is_empty() {
+            self.characters = vec![0; 1 << 17];
         }
+        // Up to three bytes: below U+10000. No word is sought as the character 0.
+        if let Some(half) = ids.as_half() {
+            self.characters[code as usize % (1 << 17)] = half;
+        }
+        self.characters[0] = 0;
     }
 }
 

@@ -14,11 +14,11 @@
 use super::hash::{SHORT, Short, hash};
 use super::table::Table;
 use super::{PARTITIONS, partition, total_overflow};
+use crate::beside::crew;
 use crate::error::{Error, Result};
 use crate::pretokenize::Cut;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread::Builder;
 
 /// Bits of a position that number the words within a block; the rest number the blocks.
 const WORD_BITS: u32 = 36;
@@ -287,7 +287,7 @@ pub(super) fn merge(mut counters: Vec<Counter>, threads: usize) -> Result<(Vec<T
     }
     let jobs: Vec<Mutex<Vec<Table>>> = parts.into_iter().map(Mutex::new).collect();
     let next = AtomicUsize::new(0);
-    let work = || -> Vec<(usize, Result<(Table, u64)>)> {
+    let work = |_| -> Vec<(usize, Result<(Table, u64)>)> {
         let mut done = Vec::new();
         while let Some((p, job)) = {
             let p = next.fetch_add(1, Ordering::Relaxed);
@@ -299,23 +299,8 @@ pub(super) fn merge(mut counters: Vec<Counter>, threads: usize) -> Result<(Vec<T
         }
         done
     };
-    let mut done = if threads <= 1 {
-        work()
-    } else {
-        std::thread::scope(|scope| {
-            // Threads that cannot be had are done without.
-            let start = |_| Builder::new().spawn_scoped(scope, work).ok();
-            let others: Vec<_> = (1..threads.min(PARTITIONS)).map_while(start).collect();
-            let mut done = work();
-            for other in others {
-                match other.join() {
-                    Ok(more) => done.extend(more),
-                    Err(panic) => std::panic::resume_unwind(panic),
-                }
-            }
-            done
-        })
-    };
+    let threads = threads.min(PARTITIONS);
+    let mut done: Vec<_> = crew(threads, || work(0), work).into_iter().flatten().collect();
     done.sort_by_key(|(p, _)| *p);
     let mut tables = Vec::with_capacity(PARTITIONS);
     let mut total = 0_u64;

@@ -5,6 +5,7 @@
 
 use super::Counts;
 use super::table::{Entry, Table};
+use crate::beside::both;
 use std::borrow::Cow;
 use std::cmp::{Ordering, Reverse};
 
@@ -155,8 +156,6 @@ fn sort<T: Send>(items: &mut [T], threads: usize, compare: &(impl Fn(&T, &T) -> 
         return items.sort_unstable_by(compare);
     }
     let (low, _, high) = items.select_nth_unstable_by(items.len() / 2, compare);
-    std::thread::scope(|scope| {
-        scope.spawn(|| sort(low, threads / 2, compare));
-        sort(high, threads - threads / 2, compare);
-    });
+    let one = || sort(high, threads - threads / 2, compare);
+    both(true, one, || sort(low, threads / 2, compare));
 }

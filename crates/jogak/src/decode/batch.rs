@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::Decoder;
+use crate::beside::crew;
 use crate::error::Error;
 
 /// A part of a batch with fewer ids is not worth a thread.
@@ -27,7 +28,7 @@ impl Decoder {
     ) -> Result<Vec<String>, (usize, Error)> {
         let parts = parts(ranges, threads);
         let next = AtomicUsize::new(0);
-        let run = || {
+        let run = |_| {
             let mut done: Vec<(usize, PartResult)> = Vec::new();
             loop {
                 let part = next.fetch_add(1, Ordering::Relaxed);
@@ -40,22 +41,8 @@ impl Decoder {
             }
             done
         };
-        let mut done = if threads.min(parts.len()) <= 1 {
-            run()
-        } else {
-            std::thread::scope(|scope| {
-                let others: Vec<_> =
-                    (1..threads.min(parts.len())).map(|_| scope.spawn(run)).collect();
-                let mut done = run();
-                for other in others {
-                    match other.join() {
-                        Ok(more) => done.extend(more),
-                        Err(panic) => std::panic::resume_unwind(panic),
-                    }
-                }
-                done
-            })
-        };
+        let threads = threads.min(parts.len());
+        let mut done: Vec<_> = crew(threads, || run(0), run).into_iter().flatten().collect();
         done.sort_unstable_by_key(|(part, _)| *part);
         let mut texts = Vec::with_capacity(ranges.len());
         for (_, part) in done {

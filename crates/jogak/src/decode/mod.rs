@@ -6,6 +6,7 @@
 mod batch;
 mod chain;
 mod flat;
+mod lossy;
 mod native;
 mod sentencepiece;
 mod steps;

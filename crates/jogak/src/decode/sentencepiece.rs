@@ -233,7 +233,7 @@ impl Progress {
             let mut gone = error.valid_up_to();
             out.extend_from_slice(&self.cut[..gone]);
             if error.error_len().is_some() {
-                out.extend_from_slice(super::steps::REPLACEMENT.as_bytes());
+                out.extend_from_slice(super::lossy::REPLACEMENT.as_bytes());
                 gone += 1;
             }
             self.cut.copy_within(gone..self.cut_len, 0);
@@ -246,7 +246,7 @@ impl Progress {
 
     fn end_run(&mut self, out: &mut Vec<u8>) {
         for _ in 0..std::mem::take(&mut self.cut_len) {
-            out.extend_from_slice(super::steps::REPLACEMENT.as_bytes());
+            out.extend_from_slice(super::lossy::REPLACEMENT.as_bytes());
         }
     }
 }

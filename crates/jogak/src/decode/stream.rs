@@ -3,8 +3,8 @@
 //! Law: all texts that come out, joined, are what [`Decoder::text`] gives for all ids.
 
 use super::chain::Progress;
+use super::lossy::Lossy;
 use super::native::Draft;
-use super::steps::Lossy;
 use super::{Decoder, Way, into_text, sentencepiece};
 use crate::error::Result;
 

@@ -1,12 +1,16 @@
 //! BPE encoding: a word's symbols, merged; and the greedy strategies over the same pieces.
 
+mod parts;
+mod pieces;
+mod unknown;
+
 use std::sync::OnceLock;
 
 use super::cuts::Cuts;
 use super::greedy::Greedy;
 use super::merge::Merger;
-use super::pairs::{NO_RANK, PairTable};
-use super::ranks::{byte_ids, ids_of_bytes, ranked};
+use super::pairs::PairTable;
+use super::ranks::{byte_ids, ranked};
 use super::scored::{Hidden, Unused, UserDefined, scored as scored_pairs};
 use super::{Sink, Way};
 use crate::beside::{WORTH, both};
@@ -14,6 +18,10 @@ use crate::error::{Error, Result};
 use crate::observe::{Silent, WordObserver};
 use crate::symbols::{Marker, Symbol, Symbols, UNKNOWN};
 use crate::vocab::Vocab;
+
+pub use parts::BpeParts;
+use parts::{listed, symbols};
+use pieces::{Pieces, Shifted};
 
 /// How a word is cut into pieces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,51 +32,6 @@ pub enum Strategy {
     LongestMatch,
     /// The longest pieces anywhere first.
     LongestFirst,
-}
-
-/// What a BPE model is made of; see the fields.
-#[derive(Debug, Clone)]
-pub struct BpeParts {
-    /// The bytes of every piece that ordinary text may become. A hole for an id that stands for nothing
-    /// or for a special token.
-    pub pieces: Vocab,
-    /// Pairs of ids, best first; None if ids are ranks, or scores (see [`Bpe::new`]).
-    pub merges: Option<Vec<(u32, u32)>>,
-    /// Beside each merge: the id of what it makes, as far as that is known. What is wrong here is looked up.
-    pub products: Vec<u32>,
-    /// Where there are no merges: the score of every piece, higher ones first.
-    pub scores: Option<Vec<f32>>,
-    /// Pieces that are found before anything is merged: leftmost first, and of those the longest. Only
-    /// with `scores`.
-    pub user_defined: Vec<u32>,
-    /// Pieces that are made like others, and then taken apart again; one of a single character is
-    /// unknown. Only with `scores`, and words that come with their marker.
-    pub unused: Vec<u32>,
-    /// Symbols are bytes.
-    pub bytes: bool,
-    /// How borders of words are written.
-    pub marker: Marker,
-    /// Whether words come with their marker already written (only for [`Marker::Prefix`]).
-    pub marked: bool,
-    /// The ids of the pieces for the 256 bytes, where unknown characters fall back to them.
-    pub byte_fallback: Option<Box<[u32; 256]>>,
-    /// The id for what nothing covers.
-    pub unknown: Option<u32>,
-    /// One unknown piece for a run of unknown characters.
-    pub fuse_unknown: bool,
-    /// The strategy, unless a call says another.
-    pub strategy: Strategy,
-    /// A word that is a piece is taken as it is.
-    pub whole_word: bool,
-    /// What nothing covers, where no piece stands for it, is left out.
-    pub drop_unknown: bool,
-    /// A text glued to the last character of every word, beside a continuation marker.
-    pub word_suffix: Option<String>,
-    /// As HF tokenizers: what stands for unknown characters is there before anything is merged; a
-    /// character falls back to bytes only if there is a piece for each of them; merges of pieces that
-    /// text cannot become are passed over; and the right part of a merge loses as many bytes as a
-    /// continuation marker has, whichever they are.
-    pub hf_rules: bool,
 }
 
 /// A BPE model, compiled.
@@ -408,82 +371,6 @@ impl Bpe {
         result
     }
 
-    /// The symbols of a word with what stands for unknown ones, as HF tokenizers puts them down: an
-    /// unknown piece waits for the next known character, and bytes do not wait.
-    fn hf_symbols(
-        &self,
-        word: &str,
-        keep_uncovered: bool,
-        symbols: &mut Vec<Symbol>,
-    ) -> Result<()> {
-        let mut waiting: Option<Symbol> = None;
-        let mut result = Ok(());
-        self.symbols.for_each(word, |symbol| {
-            if symbol.id != UNKNOWN {
-                symbols.extend(waiting.take());
-                symbols.push(symbol);
-                return;
-            }
-            if let Some(ids) = &self.byte_fallback {
-                let text = self.marked_symbol(word, symbol);
-                let bytes = || text.bytes().map(|byte| ids[usize::from(byte)]);
-                if bytes().all(|id| id != UNKNOWN) {
-                    // The bytes of a marker stand for nothing in the word.
-                    let within = symbol.start..symbol.end;
-                    let before = text.len() - within.len() - self.end_of(word, symbol).len();
-                    symbols.extend(bytes().zip(0..).map(|(id, at): (u32, usize)| {
-                        let start = (within.start + at.saturating_sub(before)).min(within.end);
-                        let end = if at < before { start } else { (start + 1).min(within.end) };
-                        Symbol { id, start, end }
-                    }));
-                    return;
-                }
-            }
-            let id = match self.unknown {
-                Some(id) => id,
-                None if self.drop_unknown => return,
-                None if keep_uncovered => {
-                    symbols.push(symbol);
-                    return;
-                }
-                None => {
-                    let text = word.get(symbol.start..symbol.end);
-                    let text = text.unwrap_or("part of a character").to_owned();
-                    result = Err(Error::NotCovered { text });
-                    return;
-                }
-            };
-            match &mut waiting {
-                Some(run) if self.fuse_unknown => run.end = symbol.end,
-                _ => symbols.extend(waiting.replace(Symbol { id, ..symbol })),
-            }
-        });
-        symbols.extend(waiting);
-        result
-    }
-
-    /// What is glued to the end of a symbol.
-    fn end_of(&self, word: &str, symbol: Symbol) -> &str {
-        if symbol.end < word.len() {
-            return "";
-        }
-        match &self.word_marker {
-            Marker::Suffix { text, joined: true } => text,
-            _ => &self.word_suffix,
-        }
-    }
-
-    /// The text of a symbol with its markers.
-    fn marked_symbol<'a>(&self, word: &'a str, symbol: Symbol) -> std::borrow::Cow<'a, str> {
-        let before = if symbol.start > 0 { self.word_marker.stripped() } else { "" };
-        let text = word.get(symbol.start..symbol.end).unwrap_or_default();
-        let end = self.end_of(word, symbol);
-        if before.is_empty() && end.is_empty() {
-            return text.into();
-        }
-        [before, text, end].concat().into()
-    }
-
     /// Whether a symbol is a piece. Where ids are ranks, bytes that are none have ids behind all others.
     fn is_piece(&self, id: u32) -> bool {
         (id as usize) < self.vocab.len()
@@ -499,194 +386,4 @@ impl Bpe {
             Some((p, random)) => merger.run_dropout(&self.pairs, *p, random, observer),
         }
     }
-}
-
-/// Hands on the pieces of a part of a word.
-struct Shifted<'a, S> {
-    sink: &'a mut S,
-    /// Where the part starts.
-    by: usize,
-}
-
-impl<S: Sink> Sink for Shifted<'_, S> {
-    fn piece(&mut self, id: u32, start: usize, end: usize) {
-        self.sink.piece(id, start + self.by, end + self.by);
-    }
-
-    fn extend_last(&mut self, end: usize) {
-        self.sink.extend_last(end + self.by);
-    }
-}
-
-/// Hands pieces on to a sink, putting something in the place of unknown characters.
-struct Pieces<'a, S> {
-    model: &'a Bpe,
-    word: &'a str,
-    sink: &'a mut S,
-    keep_uncovered: bool,
-    /// Where the run of unknown characters that is being fused began.
-    run: Option<usize>,
-}
-
-impl<'a, S: Sink> Pieces<'a, S> {
-    fn new(model: &'a Bpe, word: &'a str, way: &Way, sink: &'a mut S) -> Self {
-        Self { model, word, sink, keep_uncovered: way.keep_uncovered, run: None }
-    }
-
-    #[inline]
-    fn push(&mut self, id: u32, start: usize, end: usize) -> Result<()> {
-        if id != UNKNOWN {
-            self.run = None;
-            self.sink.piece(id, start, end);
-            return Ok(());
-        }
-        if let Some(ids) = &self.model.byte_fallback {
-            let bytes = &self.word.as_bytes()[start..end];
-            if bytes.iter().all(|&byte| ids[usize::from(byte)] != UNKNOWN) {
-                for (at, &byte) in (start..end).zip(bytes) {
-                    self.sink.piece(ids[usize::from(byte)], at, at + 1);
-                }
-                return Ok(());
-            }
-        }
-        let unknown = match self.model.unknown {
-            Some(unknown) => unknown,
-            None if self.model.drop_unknown => return Ok(()),
-            None if self.keep_uncovered => UNKNOWN,
-            None => {
-                let text = self.word.get(start..end).unwrap_or("part of a character").to_owned();
-                return Err(Error::NotCovered { text });
-            }
-        };
-        if self.model.fuse_unknown && self.run.is_some() {
-            self.sink.extend_last(end);
-        } else {
-            self.run = Some(start);
-            self.sink.piece(unknown, start, end);
-        }
-        Ok(())
-    }
-}
-
-fn symbols(parts: &BpeParts, vocab: &Vocab, hidden: &Hidden) -> Symbols {
-    if parts.bytes && parts.merges.is_none() && parts.scores.is_none() {
-        return Symbols::bytes(byte_ids(vocab));
-    }
-    if parts.bytes {
-        return Symbols::bytes(ids_of_bytes(vocab).map(|id| id.unwrap_or(UNKNOWN)));
-    }
-    let marker = if parts.marked { Marker::None } else { parts.marker.clone() };
-    let end = parts.word_suffix.clone().unwrap_or_default();
-    let pieces = || (0..vocab.len() as u32).filter_map(|id| vocab.piece(id));
-    let mut characters: Vec<char> =
-        pieces().filter_map(|piece| symbol_character(piece, &marker)).collect();
-    if !end.is_empty() {
-        let bare = pieces().filter_map(|piece| piece.strip_suffix(end.as_bytes()));
-        characters.extend(bare.filter_map(|piece| symbol_character(piece, &marker)));
-    }
-    characters.extend(hidden.characters());
-    let id_of = |text: &str| vocab.id(text.as_bytes()).or_else(|| hidden.id(text.as_bytes()));
-    Symbols::chars_with_end(marker, end, characters.into_iter(), id_of)
-}
-
-/// The character of a piece that is one character, with or without a marker glued to it.
-fn symbol_character(piece: &[u8], marker: &Marker) -> Option<char> {
-    let text = std::str::from_utf8(piece).ok()?;
-    let bare = match marker {
-        Marker::Suffix { text: mark, joined: true } => text.strip_suffix(mark.as_str()),
-        Marker::Continuation { text: mark } => text.strip_prefix(mark.as_str()),
-        _ => None,
-    };
-    [Some(text), bare].into_iter().flatten().find_map(|candidate| {
-        let mut rest = candidate.chars();
-        rest.next().filter(|_| rest.next().is_none())
-    })
-}
-
-/// Merges as listed. Also tells whether every piece has one derivation, from pieces of lower rank.
-fn listed(merges: &[(u32, u32)], vocab: &Vocab, parts: &BpeParts) -> Result<(PairTable, bool)> {
-    let marker = &parts.marker;
-    let mut pairs = PairTable::with_capacity(merges.len());
-    // (rank, left, right, product)
-    let mut found = Vec::with_capacity(merges.len());
-    let mut joined = Vec::new();
-    for (rank, &(left, right)) in merges.iter().enumerate() {
-        let part = |id| {
-            vocab.piece(id).ok_or_else(|| Error::Config {
-                option: "merges",
-                found: format!("id {id} in merge {rank}"),
-                expected: "ids of pieces that text can become".into(),
-            })
-        };
-        let (one, other) = match (part(left), part(right)) {
-            (Ok(one), Ok(other)) => (one, other),
-            _ if parts.hf_rules => continue,
-            (one, other) => (one?, other?),
-        };
-        let mark = marker.stripped().as_bytes();
-        let bare = if parts.hf_rules {
-            other.get(mark.len()..).unwrap_or_default()
-        } else {
-            other.strip_prefix(mark).unwrap_or(other)
-        };
-        joined.clear();
-        joined.extend_from_slice(one);
-        joined.extend_from_slice(bare);
-        let told = parts.products.get(rank).copied();
-        let told = told.filter(|&product| vocab.piece(product) == Some(&joined));
-        match told.or_else(|| vocab.id(&joined)) {
-            Some(product) => found.push((rank as u32, left, right, product)),
-            None if parts.hf_rules => {}
-            None => {
-                return Err(Error::Config {
-                    option: "merges",
-                    found: format!(
-                        "merge {rank}, which makes {:?}",
-                        String::from_utf8_lossy(&joined)
-                    ),
-                    expected: "products that are pieces".into(),
-                });
-            }
-        }
-    }
-    // id -> the rank that makes it.
-    let mut made = vec![NO_RANK; vocab.len()];
-    let mut proper = true;
-    for &(rank, left, right, product) in &found {
-        if !pairs.insert(left, right, rank, product) {
-            return Err(Error::Config {
-                option: "merges",
-                found: format!("merge {rank}, which stands before already"),
-                expected: "every pair once".into(),
-            });
-        }
-        proper &= std::mem::replace(&mut made[product as usize], rank) == NO_RANK;
-    }
-    let before = |id: u32, rank: u32| made[id as usize] == NO_RANK || made[id as usize] < rank;
-    proper = proper
-        && found.iter().all(|&(rank, left, right, _)| before(left, rank) && before(right, rank))
-        // A symbol of the alphabet that merges also make has two derivations.
-        && found.iter().filter_map(|merge| vocab.piece(merge.3)).all(|piece| {
-            if parts.bytes { piece.len() > 1 } else { !is_symbol(piece, parts) }
-        })
-        // So has a piece that stands for unknown characters.
-        && !found.iter().any(|&(_, left, right, product)| {
-            [left, right, product].into_iter().any(|id| stands_for_unknown(id, parts))
-        });
-    Ok((pairs, proper))
-}
-
-fn stands_for_unknown(id: u32, parts: &BpeParts) -> bool {
-    let bytes = parts.byte_fallback.as_deref();
-    parts.unknown == Some(id) || bytes.is_some_and(|ids| ids.contains(&id))
-}
-
-/// Whether a piece is a character, with or without what is glued to it.
-fn is_symbol(piece: &[u8], parts: &BpeParts) -> bool {
-    let end = parts.word_suffix.as_deref().unwrap_or_default();
-    let bare = piece.strip_suffix(end.as_bytes()).filter(|_| !end.is_empty());
-    [Some(piece), bare]
-        .into_iter()
-        .flatten()
-        .any(|piece| symbol_character(piece, &parts.marker).is_some())
 }

@@ -10,6 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::{Request, Tokenizer, Worker};
 use crate::added::Input;
+use crate::beside::crew;
 use crate::error::Error;
 use crate::scan::wish_large_pages;
 
@@ -51,12 +52,13 @@ struct Gathered {
 }
 
 impl Gathered {
-    fn new(texts: usize, bytes: usize) -> Self {
+    /// For so many texts, with room for so many ids.
+    fn new(texts: usize, room: usize) -> Self {
         let mut offsets = Vec::with_capacity(texts + 1);
         offsets.push(0);
         let mut ids: Vec<u32> = Vec::new();
         // Room that is not used is not touched, and so costs nothing; without it, ids come together as well.
-        let _ = ids.try_reserve(bytes / 2);
+        let _ = ids.try_reserve(room);
         wish_large_pages(ids.spare_capacity_mut());
         Self { ids, offsets, ..Self::default() }
     }
@@ -78,6 +80,36 @@ impl Gathered {
     }
 }
 
+/// How many ids texts have, by the last large batch: whoever makes room for all of them, and not for many more,
+/// gets memory that was used before.
+#[derive(Debug)]
+pub(super) struct Density {
+    /// Ids to a [`Density::STRETCH`] of bytes.
+    ids: AtomicUsize,
+}
+
+impl Default for Density {
+    fn default() -> Self {
+        Self { ids: AtomicUsize::new(Self::STRETCH / 2) }
+    }
+}
+
+impl Density {
+    const STRETCH: usize = 1 << 12;
+
+    /// Room for the ids of so many bytes of text, and some more.
+    fn room(&self, bytes: usize) -> usize {
+        let ids = self.ids.load(Ordering::Relaxed);
+        (bytes / Self::STRETCH + 1).saturating_mul(ids + ids / 16)
+    }
+
+    fn saw(&self, bytes: usize, ids: usize) {
+        if bytes >= SMALLEST_PART {
+            self.ids.store(ids / (bytes / Self::STRETCH), Ordering::Relaxed);
+        }
+    }
+}
+
 impl Tokenizer {
     /// Encodes many texts on up to `threads` threads. The answer does not depend on their number.
     ///
@@ -90,7 +122,8 @@ impl Tokenizer {
         threads: usize,
     ) -> Result<Batch, (usize, Error)> {
         let lengths: Vec<usize> = texts.iter().map(|text| text.text.len()).collect();
-        let gathered = Mutex::new(Gathered::new(texts.len(), lengths.iter().sum()));
+        let bytes: usize = lengths.iter().sum();
+        let gathered = Mutex::new(Gathered::new(texts.len(), self.density.room(bytes)));
         let done = self.shared_out(&lengths, threads, |range, worker| {
             let first = range.start;
             let mut part = std::mem::take(&mut worker.part);
@@ -111,6 +144,7 @@ impl Tokenizer {
         done.into_iter().collect::<Result<Vec<()>, _>>()?;
         let Gathered { ids, offsets, .. } =
             gathered.into_inner().unwrap_or_else(PoisonError::into_inner);
+        self.density.saw(bytes, ids.len());
         Ok(Batch { ids, offsets })
     }
 
@@ -125,8 +159,13 @@ impl Tokenizer {
         let parts = parts(lengths, threads);
         let threads = threads.min(parts.len()).max(1);
         let next = AtomicUsize::new(0);
-        let run = |worker: Option<Worker>| {
+        // Taken and given back here, all at once: threads that came at the same time would each find the list
+        // taken, and what their workers know would be lost.
+        let mut idle = self.idle_workers(threads).into_iter().rev();
+        let seats: Vec<_> = (0..threads).map(|_| Mutex::new(idle.next())).collect();
+        let run = |seat: usize| {
             // A new one is made on its own thread, which takes a while.
+            let worker = locked(&seats[seat]).take();
             let mut worker = worker.unwrap_or_else(|| self.new_worker());
             let mut done = Vec::new();
             loop {
@@ -134,39 +173,13 @@ impl Tokenizer {
                 let Some(range) = parts.get(number) else { break };
                 done.push((number, part(range.clone(), &mut worker)));
             }
-            (worker, done)
+            *locked(&seats[seat]) = Some(worker);
+            done
         };
-        // Taken and given back here, all at once: threads that came at the same time would each find the list
-        // taken, and what their workers know would be lost.
-        let mut idle = self.idle_workers(threads).into_iter().rev();
-        let (own, mut done) = if threads == 1 {
-            let (worker, done) = run(idle.next());
-            (vec![worker], done)
-        } else {
-            std::thread::scope(|scope| {
-                let first = idle.next();
-                let others: Vec<_> = (1..threads)
-                    .map(|_| {
-                        let worker = idle.next();
-                        scope.spawn(|| run(worker))
-                    })
-                    .collect();
-                let (worker, mut done) = run(first);
-                let mut workers = vec![worker];
-                for other in others {
-                    match other.join() {
-                        Ok((worker, more)) => {
-                            workers.push(worker);
-                            done.extend(more);
-                        }
-                        Err(panic) => std::panic::resume_unwind(panic),
-                    }
-                }
-                (workers, done)
-            })
-        };
+        let mut done: Vec<_> = crew(threads, || run(0), run).into_iter().flatten().collect();
+        let back = |seat: Mutex<_>| seat.into_inner().unwrap_or_else(PoisonError::into_inner);
         // The first one is taken first again: it knows most.
-        self.give_all_back(own.into_iter().rev());
+        self.give_all_back(seats.into_iter().rev().filter_map(back));
         done.sort_unstable_by_key(|(number, _)| *number);
         done.into_iter().map(|(_, answer)| answer).collect()
     }

@@ -3,30 +3,28 @@
 //! In words: where words are found by masks, they come in lists, and each is looked up whole. A word that
 //! begins with other than ASCII (Chinese, Korean, Russian) may fall into parts, where no piece lies across
 //! two characters; its parts are the pieces of words seen before, even if it is new. So, if it is not known whole, it
-//! goes by its parts, and is remembered whole when it comes a second time. Where words hardly ever come again
-//! (Chinese has no spaces), only the parts are looked up.
+//! goes by its parts, and is remembered whole when it comes a second time. Where nearly all parts are single characters
+//! (Chinese, Korean), words are not looked up whole at all: the ids of characters lie in a list, and come sooner.
 //!
 //! What is remembered, and when, is never seen in a result.
 
 use super::{Looking, Tokenizer, Worker, fuse};
-use crate::cache::{KnownWords, LONGEST_KNOWN, MOST, Queue, hash, look_up_between};
+use crate::cache::{KnownWords, LONGEST_KNOWN, Queue, hash, look_up_between};
 use crate::error::Result;
-use crate::model::cuts::Cuts;
+use crate::model::cuts::{Cuts, Row};
 use crate::model::{Bpe, Scratch, Way};
 use crate::observe::Silent;
 use crate::prepare::Prepared;
 
-/// Lists of words that are left to their parts where whole words are not known.
-const REST: u32 = 64;
-
-/// Ids that room is made for at once.
-const SOME: usize = 64;
+/// Fewer words than this are looked up one by one.
+const FEW: usize = 8;
 
 /// What a worker has seen of words that may be cut into parts.
 #[derive(Debug)]
 pub(super) struct Habit {
-    /// Lists that go by parts alone.
-    rest: u32,
+    /// Words of Chinese, Korean and their kind, and how many of their parts were more than a character; of late.
+    words: u32,
+    joined: u32,
     /// Bit by hash: the word was seen once. A false hit costs a little memory.
     seen: Vec<u64>,
     /// How many bits are set. When it is half of them, all is forgotten: hits would mostly be false.
@@ -35,24 +33,27 @@ pub(super) struct Habit {
 
 /// Bits of a hash that say where a word's bit is.
 const SEEN_BITS: u32 = 20;
+/// Words that a habit is made of.
+const LATE: u32 = 1 << 12;
 
 impl Default for Habit {
     fn default() -> Self {
-        Self { rest: 0, seen: vec![0; 1 << (SEEN_BITS - 6)], marked: 0 }
+        Self { words: 0, joined: 0, seen: vec![0; 1 << (SEEN_BITS - 6)], marked: 0 }
     }
 }
 
 impl Habit {
-    /// Whether words of the next list are to be looked up whole.
-    fn is_whole(&mut self) -> bool {
-        self.rest = self.rest.saturating_sub(1);
-        self.rest == 0
+    /// Whether parts are nearly all single characters, whose ids are found sooner than those of a word.
+    fn takes_characters(&self) -> bool {
+        self.joined * 2 <= self.words
     }
 
-    /// Of so many words so many were not known.
-    fn saw(&mut self, words: usize, unknown: usize) {
-        if unknown * 4 > words * 3 {
-            self.rest = REST;
+    /// So many words with so many parts that are more than one character.
+    fn saw(&mut self, words: u32, joined: u32) {
+        self.words += words;
+        self.joined = self.joined.saturating_add(joined);
+        if self.words >= LATE {
+            (self.words, self.joined) = (self.words / 2, self.joined / 2);
         }
     }
 
@@ -111,6 +112,8 @@ struct Words<'a> {
     queue: &'a mut Queue,
     habit: &'a mut Habit,
     learner: Learner<'a>,
+    /// Room for the ids of a part.
+    found: &'a mut Vec<u32>,
 }
 
 impl<'a> Words<'a> {
@@ -122,39 +125,101 @@ impl<'a> Words<'a> {
     }
 
     /// Appends the ids of words between borders. Nothing waits before and behind.
+    #[inline]
     fn list(&mut self, known: &mut KnownWords, borders: &[u32], out: &mut Vec<u32>) {
         let (Some(&first), Some(&last)) = (borders.first(), borders.last()) else { return };
         let bytes = self.bytes;
-        let plain = self.cuts.is_none() || bytes[first as usize..last as usize].is_ascii();
-        if !plain && !self.habit.is_whole() {
-            return self.list_by_parts(known, borders, out);
-        }
-        let mut unknown = 0;
-        look_up_between(bytes, known, borders, out, &mut |known, start, end, ids| {
-            unknown += usize::from(self.new_word(known, start, end, ids));
-        });
-        if !plain {
-            self.habit.saw(borders.len() - 1, unknown);
+        let plain = || bytes[first as usize..last as usize].is_ascii();
+        let Some(cuts) = self.cuts.filter(|_| self.habit.takes_characters() && !plain()) else {
+            return self.whole(known, borders, out);
+        };
+        let (mut rest, mut row) = (borders, Row::new());
+        while let [start, _, ..] = *rest {
+            if !self.is_of_characters(start as usize) {
+                let words = rest[..rest.len() - 1].iter();
+                let words =
+                    words.take_while(|&&start| !self.is_of_characters(start as usize)).count();
+                self.whole(known, &rest[..=words], out);
+                rest = &rest[words..];
+                continue;
+            }
+            let words = cuts.fill(&mut row, bytes, rest);
+            self.row(known, &row, out);
+            self.habit.saw(words as u32, row.joined());
+            rest = &rest[words..];
+            // A word of other characters too, or a long one.
+            if words == 0 {
+                self.whole(known, &rest[..2], out);
+                rest = &rest[1..];
+            }
         }
     }
 
-    /// Appends the ids of a word that is not known. True if it went by its parts.
-    fn new_word(
-        &mut self,
-        known: &mut KnownWords,
-        start: usize,
-        end: usize,
-        ids: &mut Vec<u32>,
-    ) -> bool {
+    /// Appends the ids of a row of characters.
+    #[inline(always)]
+    fn row(&mut self, known: &mut KnownWords, row: &Row, out: &mut Vec<u32>) {
+        let Self { bytes, learner, found, .. } = self;
+        let (mut at, mut left) = (out.len(), row.room());
+        out.resize(at + left, 0);
+        row.for_each_part(|start, end, code| {
+            left -= 3;
+            if let Some(room) = out.get_mut(at..).and_then(|out| out.first_chunk_mut())
+                && let Some(count) = known.write_character(code, room)
+            {
+                at += count;
+                return;
+            }
+            found.clear();
+            if !known.get(bytes, start, end, found) {
+                learner.learn(known, start, end, found);
+            }
+            if out.len() < at + found.len() + left {
+                out.resize(at + found.len() + left, 0);
+            }
+            out[at..at + found.len()].copy_from_slice(found);
+            at += found.len();
+        });
+        out.truncate(at);
+    }
+
+    /// Whether the word that starts at `start` begins with a character of three bytes, with or without a space
+    /// before it.
+    #[inline(always)]
+    fn is_of_characters(&self, start: usize) -> bool {
+        let byte = |at: usize| self.bytes.get(at).copied().unwrap_or(0);
+        let long = |byte: u8| byte & 0xF0 == 0xE0;
+        long(byte(start)) || byte(start) == b' ' && long(byte(start + 1))
+    }
+
+    /// Appends the ids of words that are looked up whole.
+    #[inline]
+    fn whole(&mut self, known: &mut KnownWords, borders: &[u32], out: &mut Vec<u32>) {
+        if borders.len() > FEW {
+            look_up_between(self.bytes, known, borders, out, &mut |known, start, end, ids| {
+                self.new_word(known, start, end, ids);
+            });
+            return;
+        }
+        for pair in borders.windows(2) {
+            let (start, end) = (pair[0] as usize, pair[1] as usize);
+            if !known.get(self.bytes, start, end, out) {
+                self.new_word(known, start, end, out);
+            }
+        }
+    }
+
+    /// Appends the ids of a word that is not known.
+    fn new_word(&mut self, known: &mut KnownWords, start: usize, end: usize, ids: &mut Vec<u32>) {
         let bytes = self.bytes;
         let Some(cuts) = self.cuts(start) else {
-            self.learner.learn(known, start, end, ids);
-            return false;
+            return self.learner.learn(known, start, end, ids);
         };
+        let of_characters = self.is_of_characters(start);
         let Self { queue, habit, learner, .. } = self;
-        let (before, mut parts) = (ids.len(), 0);
+        let (before, mut parts, mut joined) = (ids.len(), 0, 0);
         cuts.for_each_part(bytes, start, end, |start, end, character| {
             parts += 1;
+            joined += u32::from(character == 0);
             if queue.push(bytes, known, start, end, character) {
                 queue.look_up(bytes, known, ids, |known, start, end, ids| {
                     learner.learn(known, start, end, ids);
@@ -164,43 +229,12 @@ impl<'a> Words<'a> {
         queue.look_up(bytes, known, ids, |known, start, end, ids| {
             learner.learn(known, start, end, ids);
         });
+        if of_characters {
+            habit.saw(1, joined);
+        }
         let worth = parts > 1 && end - start <= LONGEST_KNOWN && !known.is_crowded();
         if worth && learner.result.is_ok() && habit.again(hash(&bytes[start..end])) {
             learner.insert(known, start, end, &ids[before..]);
-        }
-        true
-    }
-
-    /// The same by parts, most of which are characters: their ids are taken one after the other.
-    fn list_by_parts(&mut self, known: &mut KnownWords, borders: &[u32], out: &mut Vec<u32>) {
-        let bytes = self.bytes;
-        for pair in borders.windows(2) {
-            let (start, end) = (pair[0] as usize, pair[1] as usize);
-            let Some(cuts) = self.cuts(start) else {
-                if !known.get(bytes, start, end, out) {
-                    self.learner.learn(known, start, end, out);
-                }
-                continue;
-            };
-            // A character's places are written all. Room is made for some at once, never for all of a long
-            // word: it is made anew behind every part that is not kept as a character.
-            let mut at = out.len();
-            out.resize(at + (end - start).min(SOME) + MOST, 0);
-            cuts.for_each_part(bytes, start, end, |from, to, character| {
-                if let Some(room) = out.get_mut(at..).and_then(|out| out.first_chunk_mut())
-                    && let Some(count) = known.write_character(character, room)
-                {
-                    at += count;
-                    return;
-                }
-                out.truncate(at);
-                if !known.get(bytes, from, to, out) {
-                    self.learner.learn(known, from, to, out);
-                }
-                at = out.len();
-                out.resize(at + (end - to).min(SOME) + MOST, 0);
-            });
-            out.truncate(at);
         }
     }
 }
@@ -214,13 +248,13 @@ impl Tokenizer {
         worker: &mut Worker,
         out: &mut Vec<u32>,
     ) -> Result<()> {
-        let Worker { known, queue, habit, scratch, .. } = worker;
+        let Worker { known, queue, habit, found, scratch, .. } = worker;
         let text = ready.text;
         let (bytes, before) = (text.as_bytes(), out.len());
         let all = self.model.cuts_all_words();
         let cuts = if all || !text.is_ascii() { self.model.cuts() } else { None };
         let learner = Learner { tokenizer: self, text, way, scratch, result: Ok(()) };
-        let mut words = Words { bytes, cuts, all, queue, habit, learner };
+        let mut words = Words { bytes, cuts, all, queue, habit, learner, found };
         let listed =
             !all && self.prepare.for_each_list(ready, |borders| words.list(known, borders, out));
         let mut cut = Ok(());

@@ -31,7 +31,7 @@ impl Quiet {
             }
             [Scheme::Whitespace, Scheme::Metaspace(spaces)] if !spaces.suffix => {
                 let blank = |c: &char| c.is_whitespace() || *c == spaces.mark();
-                ('\0'..'\u{FFFF}').filter(blank).map(u32::from).for_each(without);
+                ('\0'..='\u{FFFF}').filter(blank).map(u32::from).for_each(without);
                 match spaces.dummy {
                     Dummy::Always => Some(spaces.mark()),
                     Dummy::Never => None,
@@ -126,7 +126,10 @@ mod tests {
             lowercase,
         };
         let replace = Rule::Replace { pattern: "가z".into(), with: "x".into(), regex: false };
-        let cases: [(Vec<Rule>, Vec<Scheme>, usize); 6] = [
+        let marked = |mark| {
+            Scheme::Metaspace(Metaspace { dummy: Dummy::Never, mark, ..Metaspace::default() })
+        };
+        let cases: [(Vec<Rule>, Vec<Scheme>, usize); 7] = [
             (vec![bert(true)], vec![Scheme::Bert], 14_000),
             (vec![bert(false)], vec![Scheme::Bert8], 25_000),
             (vec![], vec![Scheme::Bert], 50_000),
@@ -136,18 +139,9 @@ mod tests {
                 vec![Scheme::Metaspace(Metaspace::default())],
                 40_000,
             ),
-            (
-                vec![],
-                vec![
-                    Scheme::Whitespace,
-                    Scheme::Metaspace(Metaspace {
-                        dummy: Dummy::Never,
-                        mark: '_',
-                        ..Metaspace::default()
-                    }),
-                ],
-                60_000,
-            ),
+            (vec![], vec![Scheme::Whitespace, marked('_')], 60_000),
+            // The last character that is looked at.
+            (vec![], vec![Scheme::Whitespace, marked('\u{FFFF}')], 60_000),
         ];
         for (rules, schemes, least) in cases {
             let normalizer = Normalizer::new(&rules).unwrap();

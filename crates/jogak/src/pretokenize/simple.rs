@@ -23,16 +23,10 @@ pub(super) fn whitespace_end(text: &[u8], at: usize) -> usize {
     run(text, letters(text, at), SOLID)
 }
 
-/// `[punctuation]|[^\s punctuation]+`
+/// `[punctuation]|[^\s punctuation]+`, by Unicode 8.0 if `OLD`.
 #[inline(always)]
-pub(super) fn bert_end(text: &[u8], at: usize) -> usize {
-    punctuation_or_run::<false>(text, at, SPACE)
-}
-
-/// The same by Unicode 8.0.
-#[inline(always)]
-pub(super) fn bert_8_end(text: &[u8], at: usize) -> usize {
-    punctuation_or_run::<true>(text, at, SPACE)
+pub(super) fn bert_end<const OLD: bool>(text: &[u8], at: usize) -> usize {
+    punctuation_or_run::<OLD>(text, at, SPACE)
 }
 
 /// `[punctuation]|[^punctuation]+`

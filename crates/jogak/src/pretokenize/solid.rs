@@ -9,7 +9,7 @@
 
 use super::classes::{SPACE, class_at};
 use super::lists::{self, Masks, Solid};
-use super::simple::{bert_8_end, bert_end, is_punctuation, whitespace_end};
+use super::simple::{bert_end, is_punctuation, whitespace_end};
 use crate::scan::{BLOCK, Look};
 
 /// What cuts beside white space.
@@ -26,10 +26,10 @@ pub(super) trait Kind {
 
 /// Nothing.
 pub(super) struct Blanks;
-/// Punctuation.
-pub(super) struct Bert;
-/// Punctuation of Unicode 8.0.
-pub(super) struct Bert8;
+/// Punctuation, of Unicode 8.0 if `OLD`.
+pub(super) struct Punctuation<const OLD: bool>;
+pub(super) type Bert = Punctuation<false>;
+pub(super) type Bert8 = Punctuation<true>;
 
 impl Kind for Blanks {
     const PUNCTUATION: bool = false;
@@ -45,31 +45,17 @@ impl Kind for Blanks {
     }
 }
 
-impl Kind for Bert {
+impl<const OLD: bool> Kind for Punctuation<OLD> {
     const PUNCTUATION: bool = true;
 
     #[inline(always)]
     fn is_punctuation(text: &[u8], class: u8, at: usize, next: usize) -> bool {
-        is_punctuation::<false>(text, class, at, next)
+        is_punctuation::<OLD>(text, class, at, next)
     }
 
     #[inline(always)]
     fn word_end(text: &[u8], at: usize) -> usize {
-        bert_end(text, at)
-    }
-}
-
-impl Kind for Bert8 {
-    const PUNCTUATION: bool = true;
-
-    #[inline(always)]
-    fn is_punctuation(text: &[u8], class: u8, at: usize, next: usize) -> bool {
-        is_punctuation::<true>(text, class, at, next)
-    }
-
-    #[inline(always)]
-    fn word_end(text: &[u8], at: usize) -> usize {
-        bert_8_end(text, at)
+        bert_end::<OLD>(text, at)
     }
 }
 

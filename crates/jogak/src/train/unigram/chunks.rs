@@ -8,22 +8,23 @@
 //! Rule: the chunks are distinct, counted, and sorted by their code points. Nothing of the order or
 //! the threads in which words came is left in them.
 
-use aho_corasick::{AhoCorasick, MatchKind};
+mod bag;
+mod cutter;
+
+use aho_corasick::AhoCorasick;
 use rustc_hash::FxHashSet;
 
 use super::{SeedRule, UnigramConfig};
 use crate::error::{Error, Result};
-use crate::pretokenize::Script;
 use crate::train::parallel::share;
 
-/// What borders words: `▁`, the visible space, and the space itself, for words that hold whole lines.
-pub(super) const MARKS: [char; 2] = ['\u{2581}', ' '];
+pub(super) use bag::Packing;
+use bag::{Bag, Entry};
+pub(super) use cutter::MARKS;
+use cutter::{Cutter, UNKNOWN, between, matcher};
+
 /// Ends a chunk in [`Chunks::text`].
 pub(super) const END: u32 = 0;
-/// A character outside the alphabet, to the cutter; it is in no chunk.
-const UNKNOWN: u32 = 0;
-/// Occurrences that a thread keeps before it adds up equal ones.
-const SQUEEZE: usize = 1 << 21;
 
 /// The distinct chunks of a corpus.
 #[derive(Debug)]
@@ -231,31 +232,6 @@ fn fits(what: &'static str, size: u64) -> Result<()> {
     if size > limit { Err(Error::TooLarge { what, size, limit }) } else { Ok(()) }
 }
 
-/// Finds user-defined pieces, of several the longest.
-fn matcher(user_defined: &[String]) -> Result<Option<AhoCorasick>> {
-    if user_defined.is_empty() {
-        return Ok(None);
-    }
-    let built = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(user_defined);
-    built.map(Some).map_err(|_| Error::TooLarge {
-        what: "the automaton of user-defined pieces",
-        size: user_defined.iter().map(|text| text.len() as u64).sum(),
-        limit: u64::from(u32::MAX),
-    })
-}
-
-/// Calls `part` with what stands between the user-defined pieces of `word`.
-fn between<'a>(user_defined: Option<&AhoCorasick>, word: &'a str, mut part: impl FnMut(&'a str)) {
-    let mut from = 0;
-    if let Some(matcher) = user_defined {
-        for found in matcher.find_iter(word) {
-            part(&word[from..found.start()]);
-            from = found.end();
-        }
-    }
-    part(&word[from..]);
-}
-
 /// Characters with counts, and (distinct words, all words).
 type Characters = (Vec<(char, u128)>, (u64, u64));
 
@@ -299,227 +275,4 @@ where
     let characters = ('\0'..=char::MAX).map(|character| (character, count(character)));
     let characters = characters.filter(|(_, count)| *count > 0).collect();
     Ok((characters, (distinct, u64::try_from(all).unwrap_or(u64::MAX))))
-}
-
-/// What a character is to the rules of cutting.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Mark,
-    Digit,
-    Written(Script),
-}
-
-/// Cuts words into chunks.
-#[derive(Debug)]
-pub(super) struct Cutter<'c> {
-    config: &'c UnigramConfig,
-    user_defined: Option<AhoCorasick>,
-    /// The number of every character, 0 outside the alphabet.
-    numbers: Vec<u32>,
-    /// What every character of the alphabet is, by number.
-    kinds: Vec<Kind>,
-}
-
-impl<'c> Cutter<'c> {
-    fn new(
-        alphabet: &[char],
-        user_defined: Option<AhoCorasick>,
-        config: &'c UnigramConfig,
-    ) -> Self {
-        let mut numbers = vec![0; alphabet.last().map_or(0, |&last| last as usize + 1)];
-        let mut kinds = vec![Kind::Mark];
-        for (&character, number) in alphabet.iter().zip(1..) {
-            numbers[character as usize] = number;
-            kinds.push(match character {
-                _ if MARKS.contains(&character) => Kind::Mark,
-                '0'..='9' => Kind::Digit,
-                _ => Kind::Written(Script::of(character)),
-            });
-        }
-        Self { config, user_defined, numbers, kinds }
-    }
-
-    /// Calls `emit` with the character numbers of every chunk of `word`, in order.
-    fn cut(&self, word: &str, mut emit: impl FnMut(&[u32])) {
-        let mut chunk: Vec<u32> = Vec::with_capacity(32);
-        self.each(word, |number, starts| {
-            if starts && !chunk.is_empty() {
-                emit(&chunk);
-                chunk.clear();
-            }
-            if number != UNKNOWN {
-                chunk.push(number);
-            }
-        });
-        if !chunk.is_empty() {
-            emit(&chunk);
-        }
-    }
-
-    /// Calls `step` with the number of every character of `word` and whether no piece may cross to it
-    /// from the one before; user-defined pieces are an unknown character.
-    fn each(&self, word: &str, mut step: impl FnMut(u32, bool)) {
-        let mut first = true;
-        between(self.user_defined.as_ref(), word, |part| {
-            if !first {
-                step(UNKNOWN, true);
-            }
-            first = false;
-            // The character before, and the script that a following one must have.
-            let mut before: Option<Kind> = None;
-            let mut script: Option<Script> = None;
-            for character in part.chars() {
-                let number = self.numbers.get(character as usize).copied().unwrap_or(UNKNOWN);
-                if number == UNKNOWN {
-                    step(UNKNOWN, true);
-                    (before, script) = (None, None);
-                    continue;
-                }
-                let kind = self.kinds[number as usize];
-                let own = self.script(kind, script);
-                let starts = before.is_none_or(|before| self.border(before, kind))
-                    || (self.config.split_by_unicode_script
-                        && matches!((script, own), (Some(a), Some(b)) if a != b));
-                script = if starts { self.script(kind, None) } else { own };
-                before = Some(kind);
-                step(number, starts);
-            }
-        });
-    }
-
-    /// The script that counts behind a character of this kind, where `script` counted before it.
-    fn script(&self, kind: Kind, script: Option<Script>) -> Option<Script> {
-        match kind {
-            Kind::Mark | Kind::Written(Script::Inherited) => script,
-            Kind::Digit if !self.config.split_by_number => None,
-            Kind::Digit => Some(Script::Common),
-            Kind::Written(own) => Some(own),
-        }
-    }
-
-    /// Whether no piece may cross from `before` to `after`, scripts apart.
-    fn border(&self, before: Kind, after: Kind) -> bool {
-        let config = self.config;
-        if config.split_digits && (before == Kind::Digit || after == Kind::Digit) {
-            return true;
-        }
-        if !config.split_by_whitespace {
-            return false;
-        }
-        let at_mark = if config.treat_whitespace_as_suffix { before } else { after } == Kind::Mark;
-        at_mark && !(config.allow_whitespace_only_pieces && before == after)
-    }
-}
-
-/// How the first characters of a chunk fit into one number that sorts like them.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Packing {
-    /// Bits per character.
-    pub(super) bits: u32,
-    /// How many characters fit.
-    pub(super) characters: u32,
-}
-
-impl Packing {
-    /// For characters numbered from 1 to `alphabet`.
-    pub(super) fn new(alphabet: usize) -> Self {
-        let bits = (usize::BITS - alphabet.leading_zeros()).max(1);
-        Self { bits, characters: 64 / bits }
-    }
-
-    /// The characters of `text` up to the first [`END`], as many as fit.
-    #[inline(always)]
-    pub(super) fn pack(self, text: &[u32]) -> u64 {
-        let mut key = 0;
-        let mut packed = 0;
-        for &number in text.iter().take(self.characters as usize) {
-            if number == END {
-                break;
-            }
-            key = key << self.bits | u64::from(number);
-            packed += 1;
-        }
-        if packed == 0 { 0 } else { key << (self.bits * (self.characters - packed)) }
-    }
-
-    fn unpack(self, entry: &Entry, text: &mut Vec<u32>) {
-        let mask = (1u64 << self.bits) - 1;
-        for place in 1..=self.characters.min(entry.length) {
-            text.push((entry.key >> (self.bits * (self.characters - place)) & mask) as u32);
-        }
-    }
-}
-
-/// A chunk with its count.
-#[derive(Debug, Clone, Copy)]
-struct Entry {
-    /// The first characters, packed.
-    key: u64,
-    /// Where the other characters are in the bag.
-    start: usize,
-    /// Characters in all.
-    length: u32,
-    count: u64,
-}
-
-/// Chunks as one thread meets them.
-#[derive(Debug)]
-struct Bag {
-    packing: Packing,
-    entries: Vec<Entry>,
-    /// The characters that do not fit into keys.
-    arena: Vec<u32>,
-    /// Equal entries are added up when there are this many.
-    limit: usize,
-}
-
-impl Bag {
-    fn new(packing: Packing) -> Self {
-        Self { packing, entries: Vec::new(), arena: Vec::new(), limit: SQUEEZE }
-    }
-
-    fn add(&mut self, chunk: &[u32], count: u64) {
-        let start = self.arena.len();
-        let key = self.packing.pack(chunk);
-        if let Some(rest) = chunk.get(self.packing.characters as usize..) {
-            self.arena.extend_from_slice(rest);
-        }
-        self.entries.push(Entry { key, start, length: chunk.len() as u32, count });
-        if self.entries.len() >= self.limit {
-            self.squeeze();
-            self.limit = SQUEEZE.max(self.entries.len() * 2);
-        }
-    }
-
-    /// The characters of an entry that are not in its key.
-    fn rest(&self, entry: &Entry) -> &[u32] {
-        let rest = entry.length.saturating_sub(self.packing.characters) as usize;
-        &self.arena[entry.start..entry.start + rest]
-    }
-
-    /// Sorts, and adds up equal entries.
-    fn squeeze(&mut self) {
-        let mut entries = std::mem::take(&mut self.entries);
-        let fits = self.packing.characters;
-        entries.sort_unstable_by(|a, b| {
-            (a.key, a.length.min(fits))
-                .cmp(&(b.key, b.length.min(fits)))
-                .then_with(|| self.rest(a).cmp(self.rest(b)))
-        });
-        entries.dedup_by(|b, a| {
-            let same = a.key == b.key && a.length == b.length && self.rest(a) == self.rest(b);
-            if same {
-                a.count += b.count;
-            }
-            same
-        });
-        let mut arena = Vec::new();
-        for entry in &mut entries {
-            let start = arena.len();
-            arena.extend_from_slice(self.rest(entry));
-            entry.start = start;
-        }
-        self.arena = arena;
-        self.entries = entries;
-    }
 }

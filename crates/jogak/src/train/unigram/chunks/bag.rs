@@ -1,0 +1,119 @@
+//! Chunks as one thread meets them, with their counts; how they are kept small, and sorted.
+
+use super::END;
+
+/// Occurrences that a thread keeps before it adds up equal ones.
+const SQUEEZE: usize = 1 << 21;
+
+/// How the first characters of a chunk fit into one number that sorts like them.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::train::unigram) struct Packing {
+    /// Bits per character.
+    pub(in crate::train::unigram) bits: u32,
+    /// How many characters fit.
+    pub(in crate::train::unigram) characters: u32,
+}
+
+impl Packing {
+    /// For characters numbered from 1 to `alphabet`.
+    pub(in crate::train::unigram) fn new(alphabet: usize) -> Self {
+        let bits = (usize::BITS - alphabet.leading_zeros()).max(1);
+        Self { bits, characters: 64 / bits }
+    }
+
+    /// The characters of `text` up to the first [`END`], as many as fit.
+    #[inline(always)]
+    pub(in crate::train::unigram) fn pack(self, text: &[u32]) -> u64 {
+        let mut key = 0;
+        let mut packed = 0;
+        for &number in text.iter().take(self.characters as usize) {
+            if number == END {
+                break;
+            }
+            key = key << self.bits | u64::from(number);
+            packed += 1;
+        }
+        if packed == 0 { 0 } else { key << (self.bits * (self.characters - packed)) }
+    }
+
+    pub(super) fn unpack(self, entry: &Entry, text: &mut Vec<u32>) {
+        let mask = (1u64 << self.bits) - 1;
+        for place in 1..=self.characters.min(entry.length) {
+            text.push((entry.key >> (self.bits * (self.characters - place)) & mask) as u32);
+        }
+    }
+}
+
+/// A chunk with its count.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Entry {
+    /// The first characters, packed.
+    pub(super) key: u64,
+    /// Where the other characters are in the bag.
+    start: usize,
+    /// Characters in all.
+    pub(super) length: u32,
+    pub(super) count: u64,
+}
+
+/// Chunks as one thread meets them.
+#[derive(Debug)]
+pub(super) struct Bag {
+    packing: Packing,
+    pub(super) entries: Vec<Entry>,
+    /// The characters that do not fit into keys.
+    arena: Vec<u32>,
+    /// Equal entries are added up when there are this many.
+    limit: usize,
+}
+
+impl Bag {
+    pub(super) fn new(packing: Packing) -> Self {
+        Self { packing, entries: Vec::new(), arena: Vec::new(), limit: SQUEEZE }
+    }
+
+    pub(super) fn add(&mut self, chunk: &[u32], count: u64) {
+        let start = self.arena.len();
+        let key = self.packing.pack(chunk);
+        if let Some(rest) = chunk.get(self.packing.characters as usize..) {
+            self.arena.extend_from_slice(rest);
+        }
+        self.entries.push(Entry { key, start, length: chunk.len() as u32, count });
+        if self.entries.len() >= self.limit {
+            self.squeeze();
+            self.limit = SQUEEZE.max(self.entries.len() * 2);
+        }
+    }
+
+    /// The characters of an entry that are not in its key.
+    pub(super) fn rest(&self, entry: &Entry) -> &[u32] {
+        let rest = entry.length.saturating_sub(self.packing.characters) as usize;
+        &self.arena[entry.start..entry.start + rest]
+    }
+
+    /// Sorts, and adds up equal entries.
+    pub(super) fn squeeze(&mut self) {
+        let mut entries = std::mem::take(&mut self.entries);
+        let fits = self.packing.characters;
+        entries.sort_unstable_by(|a, b| {
+            (a.key, a.length.min(fits))
+                .cmp(&(b.key, b.length.min(fits)))
+                .then_with(|| self.rest(a).cmp(self.rest(b)))
+        });
+        entries.dedup_by(|b, a| {
+            let same = a.key == b.key && a.length == b.length && self.rest(a) == self.rest(b);
+            if same {
+                a.count += b.count;
+            }
+            same
+        });
+        let mut arena = Vec::new();
+        for entry in &mut entries {
+            let start = arena.len();
+            arena.extend_from_slice(self.rest(entry));
+            entry.start = start;
+        }
+        self.arena = arena;
+        self.entries = entries;
+    }
+}
