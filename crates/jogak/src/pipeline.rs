@@ -38,9 +38,9 @@ pub struct Tokenizer {
     cache_limit: usize,
     /// Whether words are looked up as they stand in the text.
     looks_up_raw: bool,
-    density: batch::Density,
     /// The pieces that are words as they stand in the text, in order.
     raw_pieces: Box<[u32]>,
+    density: batch::Density,
     /// Workers that nobody uses at the moment. Never waited for: who finds the list taken makes a
     /// new worker, so that a process forked at the wrong moment does not hang.
     idle: Mutex<Vec<Worker>>,

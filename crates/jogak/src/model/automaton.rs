@@ -29,11 +29,20 @@ const FIRST: u32 = 1;
 struct Out {
     /// Where to go on, or [`NONE`].
     fail: u32,
-    /// The last cell of the pieces to put before going there.
+    /// The pieces to put before going there: the last cell of their list; or [`SINGLE`] and the only one.
     pops: u32,
 }
 
+/// Marks a piece by itself.
+const SINGLE: u32 = 1 << 31;
+
 const DEAD: Out = Out { fail: NONE, pops: NONE };
+
+#[derive(Debug, Clone, Copy)]
+struct Slot {
+    bits: u64,
+    out: Out,
+}
 
 /// One piece of a list, which is read from its end.
 #[derive(Debug, Clone, Copy)]
@@ -52,17 +61,19 @@ struct Cell {
 ///
 /// No two nodes have the same base, so the label alone tells whose child it is (Aoe 1989): a step is one
 /// look at memory.
+///
+/// Beside it stands what to do when no child fits: memory is waited for once.
 #[derive(Debug)]
 pub(super) struct Automaton {
-    slots: Vec<u64>,
-    /// By slot.
-    outs: Vec<Out>,
+    slots: Vec<Slot>,
     /// Lists share their beginnings; so there are at most as many cells as the pieces have bytes.
     cells: Vec<Cell>,
     /// Slots with pieces whose ids do not fit, in order.
     large: Vec<(u32, u32)>,
     /// By root, the slots that characters of three bytes lead to, or 0; empty where none does.
     characters: [Vec<u32>; 2],
+    /// By root, whether such a character that leads nowhere is the end: no piece ends within one.
+    whole: [bool; 2],
 }
 
 const LABEL_SHIFT: u32 = 32;
@@ -124,14 +135,19 @@ impl Automaton {
             tree.dedup_by_key(|&mut (bytes, _)| bytes);
         }
         let (slots, nodes) = grow(&trees);
-        let outs = vec![DEAD; slots.len()];
+        let slots = slots.into_iter().map(|bits| Slot { bits, out: DEAD }).collect();
         let large = nodes.iter().filter(|node| node.piece != NONE && node.piece > LARGEST_PIECE);
         let mut large: Vec<_> = large.map(|node| (node.slot, node.piece)).collect();
         large.sort_unstable();
-        let (cells, characters) = (Vec::new(), Default::default());
-        let mut automaton = Self { slots, outs, cells, large, characters };
+        let (cells, characters, whole) = (Vec::new(), Default::default(), [false; 2]);
+        let mut automaton = Self { slots, cells, large, characters, whole };
         automaton.connect(&nodes);
+        automaton.shorten();
         automaton.characters = [BEHIND, FIRST].map(|root| automaton.by_character(root));
+        automaton.whole = [BEHIND, FIRST].map(|root| {
+            let characters = !automaton.characters[root as usize].is_empty();
+            characters && !automaton.ends_within(root)
+        });
         automaton
     }
 
@@ -152,20 +168,28 @@ impl Automaton {
         found
     }
 
+    /// Whether a piece ends within a character of three bytes, from a root.
+    fn ends_within(&self, root: u32) -> bool {
+        (0xE0..=0xEF).filter_map(|first| self.child(root, first)).any(|one| {
+            let mut twos = (0x80..=0xBF).filter_map(|second| self.child(one, second));
+            self.piece(one).is_some() || twos.any(|two| self.piece(two).is_some())
+        })
+    }
+
     /// Finds the way out of every node. Those of the nodes before it are known: what is left behind a
     /// piece is shorter, or as long and in the other tree, which goes first.
     fn connect(&mut self, nodes: &[Node]) {
         for &Node { slot, parent, piece } in nodes {
             let at = slot as usize;
             if piece != NONE {
-                self.outs[at] = Out { fail: BEHIND, pops: self.cell(NONE, piece) };
+                self.slots[at].out = Out { fail: BEHIND, pops: self.cell(NONE, piece) };
                 continue;
             }
             if parent == NONE {
                 continue;
             }
-            let out = self.outs[parent as usize];
-            let byte = label(self.slots[at]) as u8;
+            let out = self.slots[parent as usize].out;
+            let byte = label(self.slots[at].bits) as u8;
             // From the parent's way out on, until this byte fits.
             let (mut last, mut fail) = (out.fail, None);
             while last != NONE {
@@ -173,20 +197,31 @@ impl Automaton {
                 if fail.is_some() {
                     break;
                 }
-                last = self.outs[last as usize].fail;
+                last = self.slots[last as usize].out.fail;
             }
             let Some(fail) = fail else { continue };
             let (mut pops, mut hop) = (out.pops, out.fail);
             let mut pieces = Vec::new();
             while hop != last {
                 pieces.clear();
-                self.put(hop, &mut pieces);
+                self.put(self.slots[hop as usize].out, &mut pieces);
                 for &piece in &pieces {
                     pops = self.cell(pops, piece);
                 }
-                hop = self.outs[hop as usize].fail;
+                hop = self.slots[hop as usize].out.fail;
             }
-            self.outs[at] = Out { fail, pops };
+            self.slots[at].out = Out { fail, pops };
+        }
+    }
+
+    /// Takes lists of one piece for that piece.
+    fn shorten(&mut self) {
+        let Self { slots, cells, .. } = self;
+        for out in slots.iter_mut().map(|slot| &mut slot.out).filter(|out| out.pops != NONE) {
+            let Cell { before, piece } = cells[out.pops as usize];
+            if before == NONE && piece < SINGLE - 1 {
+                out.pops = SINGLE | piece;
+            }
         }
     }
 
@@ -198,16 +233,19 @@ impl Automaton {
     #[inline(always)]
     fn child(&self, node: u32, byte: u8) -> Option<u32> {
         let slot = self.slots.get(node as usize)?;
-        let child = base(*slot) ^ u32::from(byte);
+        let child = base(slot.bits) ^ u32::from(byte);
         let found = self.slots.get(child as usize)?;
-        (label(*found) == u64::from(byte)).then_some(child)
+        (label(found.bits) == u64::from(byte)).then_some(child)
     }
 
     /// Appends the pieces of a node's way out to `found`.
     #[inline]
-    fn put(&self, node: u32, found: &mut Vec<u32>) {
+    fn put(&self, out: Out, found: &mut Vec<u32>) {
+        if out.pops & SINGLE != 0 && out.pops != NONE {
+            return found.push(out.pops & !SINGLE);
+        }
         let from = found.len();
-        let mut cell = self.outs[node as usize].pops;
+        let mut cell = out.pops;
         while cell != NONE {
             let Cell { before, piece } = self.cells[cell as usize];
             found.push(piece);
@@ -228,16 +266,21 @@ impl Automaton {
             if node < 2
                 && let Some(&[a @ 0xE0..0xF0, b, c]) = word.get(at..at + 3)
                 && let Some(&to) = self.characters[node as usize].get(code(a, b, c))
-                && to != 0
             {
-                (node, slot) = (to, slots[to as usize]);
-                at += 3;
-                continue;
+                if to != 0 {
+                    (node, slot) = (to, slots[to as usize]);
+                    at += 3;
+                    continue;
+                }
+                // No root has a piece to put, but for an empty one that stands before every word.
+                if self.whole[node as usize] && self.piece(node).is_none() {
+                    return false;
+                }
             }
             if let Some(&byte) = word.get(at) {
-                let child = base(slot) ^ u32::from(byte);
+                let child = base(slot.bits) ^ u32::from(byte);
                 let next = slots[child as usize];
-                if label(next) == u64::from(byte) {
+                if label(next.bits) == u64::from(byte) {
                     (node, slot) = (child, next);
                     at += 1;
                     continue;
@@ -246,17 +289,17 @@ impl Automaton {
                 return true;
             }
             // Mostly a piece ends here.
-            let piece = (slot >> PIECE_SHIFT) as u32;
+            let piece = (slot.bits >> PIECE_SHIFT) as u32;
             if piece != 0 {
                 found.push(piece - 1);
                 node = BEHIND;
             } else {
-                let fail = self.outs[node as usize].fail;
-                if fail == NONE {
+                let out = slot.out;
+                if out.fail == NONE {
                     return false;
                 }
-                self.put(node, found);
-                node = fail;
+                self.put(out, found);
+                node = out.fail;
             }
             slot = slots[node as usize];
         }
@@ -279,7 +322,7 @@ impl Automaton {
 
     /// The piece that ends in a slot.
     fn piece(&self, node: u32) -> Option<u32> {
-        let piece = (self.slots[node as usize] >> PIECE_SHIFT) as u32;
+        let piece = (self.slots[node as usize].bits >> PIECE_SHIFT) as u32;
         let large = || {
             let at = self.large.binary_search_by_key(&node, |&(slot, _)| slot).ok()?;
             Some(self.large[at].1)
