@@ -90,7 +90,8 @@ pub(super) struct Density {
 
 impl Default for Density {
     fn default() -> Self {
-        Self { ids: AtomicUsize::new(Self::STRETCH / 2) }
+        // Few texts have more.
+        Self { ids: AtomicUsize::new(Self::STRETCH * 5 / 8) }
     }
 }
 
