@@ -16,6 +16,7 @@ pub use ahead::Asked;
 pub use known::KnownWords;
 pub use long::{LONGEST_KNOWN, LongWords};
 pub(crate) use long::{hash, hash_at};
+pub(crate) use queue::character;
 pub use queue::{Queue, look_up_between, look_up_spans};
 pub use short::MOST;
 

@@ -8,7 +8,7 @@ use std::cell::Cell;
 use super::parts::Parts;
 use super::words::Habit;
 use super::{Looking, Tokenizer, Worker};
-use crate::cache::{KnownWords, LONGEST_KNOWN, hash, hash_at, look_up_spans};
+use crate::cache::{KnownWords, LONGEST_KNOWN, character, hash, hash_at, look_up_spans};
 use crate::model::{Model, Precision, Scratch, Unigram, Way};
 use crate::normalize::Place;
 use crate::observe::Silent;
@@ -40,21 +40,6 @@ pub(super) fn pieces(prepare: &Prepare, model: &Model) -> Box<[u32]> {
 /// Whether sums are such as `sums.rs` knows.
 fn sums(model: &Unigram) -> bool {
     model.precision() == Precision::Single && model.is_cut_at_marks()
-}
-
-/// The code point of a word that is one character of three bytes; else 0.
-#[inline(always)]
-pub(super) fn character(text: &[u8], start: usize, end: usize) -> u32 {
-    // Words of ASCII are told by one byte, which is foreseen better than a length.
-    if text[start] < 0xE0 {
-        return 0;
-    }
-    match text[start..end] {
-        [a @ 0xE0..0xF0, b, c] => {
-            u32::from(a & 0x0F) << 12 | u32::from(b & 0x3F) << 6 | u32::from(c & 0x3F)
-        }
-        _ => 0,
-    }
 }
 
 /// Remembers a raw word; once the table is large, only if it comes again.
