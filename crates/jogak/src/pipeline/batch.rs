@@ -159,7 +159,15 @@ impl Tokenizer {
     ) -> Vec<R> {
         let parts = parts(lengths, threads);
         let threads = threads.min(parts.len()).max(1);
-        let next = AtomicUsize::new(0);
+        // Every thread takes its own parts, and those of others once it has no more: who encodes the same texts
+        // again finds the words of most in the cache of the worker that saw them.
+        let taken: Vec<_> = (0..threads).map(|_| AtomicUsize::new(0)).collect();
+        let next = |seat: usize| {
+            (0..threads).map(|further| (seat + further) % threads).find_map(|owner| {
+                let number = owner + threads * taken[owner].fetch_add(1, Ordering::Relaxed);
+                Some(number).filter(|&number| number < parts.len())
+            })
+        };
         // Taken and given back here, all at once: threads that came at the same time would each find the list
         // taken, and what their workers know would be lost.
         let mut idle = self.idle_workers(threads).into_iter().rev();
@@ -169,10 +177,8 @@ impl Tokenizer {
             let worker = locked(&seats[seat]).take();
             let mut worker = worker.unwrap_or_else(|| self.new_worker());
             let mut done = Vec::new();
-            loop {
-                let number = next.fetch_add(1, Ordering::Relaxed);
-                let Some(range) = parts.get(number) else { break };
-                done.push((number, part(range.clone(), &mut worker)));
+            while let Some(number) = next(seat) {
+                done.push((number, part(parts[number].clone(), &mut worker)));
             }
             *locked(&seats[seat]) = Some(worker);
             done
