@@ -58,7 +58,7 @@ impl<S: Sink> Reader<'_, S> {
     fn text(&mut self, split: &Split) -> Result<()> {
         let block = self.block;
         // One check for all documents; only a block that fails it is checked document by document.
-        let valid = std::str::from_utf8(&block.bytes).ok();
+        let valid = simdutf8::basic::from_utf8(&block.bytes).ok();
         if let (Split::Line { keep_newline: true }, Some(text)) = (split, valid)
             && self.sink.lines(&text[block.start..])
         {

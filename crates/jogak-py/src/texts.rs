@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use jogak::added::{Chosen, Input, SpecialPolicy};
+use jogak::decode::{as_text, code_points, wide_characters};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
-use pyo3::types::PyString;
+use pyo3::types::{PyBytes, PyString};
 
 use crate::errors::raise;
 
@@ -76,4 +77,26 @@ pub(crate) fn no_utf8(index: Option<usize>) -> PyErr {
          or replace it with text.encode('utf-8', 'replace').decode()"
     );
     raise("EncodeError", message, &[])
+}
+
+/// Texts of fewer bytes are not worth a look at how to make them a string.
+const SHORT: usize = 1 << 8;
+
+/// Bytes as a string; what is no UTF-8 is replaced.
+///
+/// Python reads UTF-8 character by character, which for Korean takes longer than decoding its ids. Where that is so,
+/// it gets the code points, which it has but to copy.
+pub(crate) fn string<'py>(py: Python<'py>, text: &[u8]) -> PyResult<Bound<'py, PyString>> {
+    let text = as_text(text);
+    let characters = if text.len() < SHORT { None } else { wide_characters(&text) };
+    let Some(characters) = characters else { return Ok(PyString::new(py, &text)) };
+    let points = PyBytes::new_with(py, 4 * (characters + 1), |room| {
+        if let ([mark, points @ ..], _) = room.as_chunks_mut::<4>() {
+            // The mark says in which order the bytes stand, and is no part of the text.
+            *mark = u32::from('\u{FEFF}').to_ne_bytes();
+            code_points(&text, points);
+        }
+        Ok(())
+    })?;
+    PyString::from_encoded_object(&points, Some(c"utf-32"), None)
 }

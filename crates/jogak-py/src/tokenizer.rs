@@ -22,7 +22,7 @@ use crate::models::{Compiled, Options, Pieces, compile, marker, strategy};
 use crate::normalizers::parse_normalizer;
 use crate::pieces::{Texts, tokens_of};
 use crate::schemes::parse_pretokenizer;
-use crate::texts::{PyChosen, Text, held, no_utf8, policy};
+use crate::texts::{PyChosen, Text, held, no_utf8, policy, string};
 
 /// A tokenizer, compiled from the plain data of a Spec.
 #[pyclass(frozen, name = "Tokenizer", module = "jogak._core")]
@@ -190,31 +190,34 @@ impl PyTokenizer {
     }
 
     /// The text that ids stand for.
-    fn decode(
+    fn decode<'py>(
         &self,
-        py: Python<'_>,
-        ids: &Bound<'_, PyAny>,
+        py: Python<'py>,
+        ids: &Bound<'py, PyAny>,
         skip_special: bool,
-    ) -> PyResult<String> {
+    ) -> PyResult<Bound<'py, PyString>> {
         let ids = ids_of(ids)?;
-        let run = || self.core.decoder().text(&ids, skip_special);
+        let run = || self.core.decoder().raw_text(&ids, skip_special);
         // Letting go of the interpreter costs more than a few ids.
-        if ids.len() < 1024 { run() } else { py.detach(run) }.map_err(to_py)
+        let text = if ids.len() < 1024 { run() } else { py.detach(run) }.map_err(to_py)?;
+        string(py, &text)
     }
 
     /// The texts of many lists of ids; with offsets, they stand in one array.
     #[pyo3(signature = (ids, offsets, skip_special, threads))]
-    fn decode_batch(
+    fn decode_batch<'py>(
         &self,
-        py: Python<'_>,
-        ids: &Bound<'_, PyAny>,
-        offsets: Option<PyReadonlyArray1<'_, i64>>,
+        py: Python<'py>,
+        ids: &Bound<'py, PyAny>,
+        offsets: Option<PyReadonlyArray1<'py, i64>>,
         skip_special: bool,
         threads: usize,
-    ) -> PyResult<Vec<String>> {
+    ) -> PyResult<Vec<Bound<'py, PyString>>> {
         let (ids, ranges) = batch_of(ids, offsets)?;
-        py.detach(|| self.core.decoder().batch(&ids, &ranges, skip_special, threads))
-            .map_err(|(index, error)| in_list(index, to_py(error)))
+        let texts = py
+            .detach(|| self.core.decoder().batch(&ids, &ranges, skip_special, threads))
+            .map_err(|(index, error)| in_list(index, to_py(error)))?;
+        texts.into_iter().map(|text| string(py, &text)).collect()
     }
 
     /// A stream that takes ids and gives text.

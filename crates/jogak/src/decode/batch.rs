@@ -11,21 +11,21 @@ use crate::error::Error;
 const SMALLEST_PART: usize = 1 << 14;
 
 /// The texts of a part, or the list that has an error, and the error.
-type PartResult = Result<Vec<String>, (usize, Error)>;
+type PartResult = Result<Vec<Vec<u8>>, (usize, Error)>;
 
 impl Decoder {
-    /// The texts of many lists of ids, one behind the other in `ids`; list `i` is `ranges[i]` of them.
-    /// The answer does not depend on the number of threads.
+    /// The texts of many lists of ids, one behind the other in `ids`; list `i` is `ranges[i]` of them. They come
+    /// as of [`Decoder::raw_text`]. The answer does not depend on the number of threads.
     ///
     /// # Errors
-    /// As [`Decoder::text`], with the number of the first list that has one.
+    /// As [`Decoder::raw_text`], with the number of the first list that has one.
     pub fn batch(
         &self,
         ids: &[u32],
         ranges: &[Range<usize>],
         skip_specials: bool,
         threads: usize,
-    ) -> Result<Vec<String>, (usize, Error)> {
+    ) -> Result<Vec<Vec<u8>>, (usize, Error)> {
         let parts = parts(ranges, threads);
         let next = AtomicUsize::new(0);
         let run = |_| {
@@ -35,7 +35,7 @@ impl Decoder {
                 let Some(range) = parts.get(part) else { break };
                 let texts = range.clone().map(|list| {
                     let ids = ids.get(ranges[list].clone()).unwrap_or_default();
-                    self.text(ids, skip_specials).map_err(|error| (list, error))
+                    self.raw_text(ids, skip_specials).map_err(|error| (list, error))
                 });
                 done.push((part, texts.collect()));
             }

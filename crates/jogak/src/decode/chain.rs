@@ -140,7 +140,7 @@ impl Chain {
 
     /// What pieces become that are not the first.
     pub(super) fn flat(&self, vocab: &Vocab, kinds: &[Kind]) -> Flat {
-        let mut flat = Flat::with_capacity(self.ends.len(), self.later.len());
+        let mut flat = Flat::with_capacity(self.ends.len());
         let bytes = self.rest().iter().any(|step| matches!(step, Step::Bytes));
         let mut start = 0;
         for ((&end, &kind), id) in self.ends.iter().zip(kinds).zip(0..) {
@@ -150,7 +150,7 @@ impl Chain {
             flat.push(text, if never { Copied::Never } else { kind.copied() });
             start = end;
         }
-        flat.finish()
+        flat
     }
 
     /// Whether the steps that are left hand pieces on as they are, from here on.

@@ -3,15 +3,18 @@
 //! Rule: copies nothing that a way of decoding would have to look at. Such ids are refused, and the way
 //! takes them one at a time.
 
+/// Texts of so many bytes stand beside their length, so that an id is one look at memory.
+const INLINE: usize = 12;
 /// Up to so many bytes are copied at once, whether they are all wanted or not.
 const WIDE: usize = 16;
-/// The length of a text, in the lowest bits; what is longer is refused.
-const LENGTH: u64 = (1 << 22) - 1;
+/// The length of a short text.
+const LENGTH: u32 = (1 << 4) - 1;
 /// The text is that of a special token.
-const SPECIAL: u64 = 1 << 22;
+const SPECIAL: u32 = 1 << 4;
+/// The text is longer, and stands elsewhere.
+const LONG: u32 = 1 << 5;
 /// The id has no text that can be copied.
-const REFUSED: u64 = 1 << 23;
-const START_SHIFT: u32 = 24;
+const REFUSED: u32 = 1 << 6;
 /// Memory that is taken ahead, in bytes.
 const AHEAD: usize = 1 << 10;
 
@@ -20,13 +23,33 @@ pub(super) fn room(ids: usize) -> usize {
     ids * 6 + 2 * WIDE
 }
 
+/// The text of an id in the lowest [`INLINE`] bytes; in the others, its length and what stands above. Of a long text,
+/// where it starts and how long it is stand in its place.
+#[derive(Debug, Clone, Copy)]
+struct Entry(u128);
+
+impl Entry {
+    fn new(text: u128, kind: u32) -> Self {
+        Self(text | u128::from(kind) << (8 * INLINE))
+    }
+
+    #[inline(always)]
+    fn kind(self) -> u32 {
+        (self.0 >> (8 * INLINE)) as u32
+    }
+
+    /// Where a long text is.
+    fn span(self) -> (usize, usize) {
+        (self.0 as u64 as usize, (self.0 >> 64) as u32 as usize)
+    }
+}
+
 /// The texts of all ids.
 #[derive(Debug)]
 pub(super) struct Flat {
-    /// Where each starts in `bytes`, and what stands above.
-    spans: Vec<u64>,
-    /// All texts, one behind the other, and as many bytes more as are copied at once.
-    bytes: Vec<u8>,
+    entries: Vec<Entry>,
+    /// All long texts, one behind the other.
+    long: Vec<u8>,
 }
 
 /// What a way of decoding says of an id.
@@ -40,28 +63,28 @@ pub(super) enum Copied {
 
 impl Flat {
     /// No texts yet, and room for some.
-    pub(super) fn with_capacity(texts: usize, bytes: usize) -> Self {
-        Self { spans: Vec::with_capacity(texts), bytes: Vec::with_capacity(bytes + WIDE) }
+    pub(super) fn with_capacity(texts: usize) -> Self {
+        Self { entries: Vec::with_capacity(texts), long: Vec::new() }
     }
 
     /// The text of the next id is what `write` puts behind the others.
     pub(super) fn push(&mut self, text: &[u8], copied: Copied) {
-        let start = self.bytes.len() as u64;
-        self.bytes.extend_from_slice(text);
-        let fits = text.len() as u64 <= LENGTH && start < 1 << (64 - START_SHIFT);
-        let flags = match copied {
-            _ if !fits => REFUSED,
-            Copied::Always => 0,
-            Copied::Special => SPECIAL,
-            Copied::Never => REFUSED,
+        let special = if copied == Copied::Special { SPECIAL } else { 0 };
+        let entry = match u32::try_from(text.len()) {
+            Ok(_) if copied == Copied::Never => Entry::new(0, REFUSED),
+            Ok(len) if text.len() <= INLINE => {
+                let mut bytes = [0; WIDE];
+                bytes[..text.len()].copy_from_slice(text);
+                Entry::new(u128::from_le_bytes(bytes), special | len)
+            }
+            Ok(len) => {
+                let start = self.long.len() as u64;
+                self.long.extend_from_slice(text);
+                Entry::new(u128::from(start) | u128::from(len) << 64, special | LONG)
+            }
+            Err(_) => Entry::new(0, REFUSED),
         };
-        self.spans.push(start << START_SHIFT | flags | text.len() as u64 & LENGTH);
-    }
-
-    /// All texts have come.
-    pub(super) fn finish(mut self) -> Self {
-        self.bytes.resize(self.bytes.len() + WIDE, 0);
-        self
+        self.entries.push(entry);
     }
 
     /// Appends the texts of `ids` to `out`, up to the first id that is refused; tells how many there
@@ -72,30 +95,38 @@ impl Flat {
         let mut at = begin;
         let mut taken = 0;
         for &id in ids {
-            let Some(&span) = self.spans.get(id as usize).filter(|&&span| span & refused == 0)
-            else {
-                break;
-            };
-            let (start, len) = ((span >> START_SHIFT) as usize, (span & LENGTH) as usize);
-            if at + len.max(WIDE) > out.len() {
-                // Twice as much every time, but little where little comes, and what there is room for
-                // before more is asked for.
-                let wanted = at + len + WIDE;
-                let more = wanted + (at - begin).max(AHEAD.min((ids.len() - taken) * 8));
-                let room = out.capacity();
-                out.resize(if wanted <= room { more.min(room) } else { more }, 0);
-            }
-            if len <= WIDE {
-                out[at..at + WIDE].copy_from_slice(&self.bytes[start..start + WIDE]);
+            let Some(entry) = self.entries.get(id as usize) else { break };
+            let kind = entry.kind();
+            if kind & (refused | LONG) == 0 {
+                if at + WIDE > out.len() {
+                    make_room(out, at + WIDE, at - begin, ids.len() - taken);
+                }
+                out[at..at + WIDE].copy_from_slice(&entry.0.to_le_bytes());
+                at += (kind & LENGTH) as usize;
+            } else if kind & refused == 0 {
+                let (start, len) = entry.span();
+                if at + len > out.len() {
+                    make_room(out, at + len, at - begin, ids.len() - taken);
+                }
+                out[at..at + len].copy_from_slice(&self.long[start..start + len]);
+                at += len;
             } else {
-                out[at..at + len].copy_from_slice(&self.bytes[start..start + len]);
+                break;
             }
-            at += len;
             taken += 1;
         }
         out.truncate(at);
         taken
     }
+}
+
+/// Makes `out` at least `wanted` bytes long, where `written` have come and `left` ids come yet: twice as much every
+/// time, but little where little comes, and what there is room for before more is asked for.
+#[cold]
+fn make_room(out: &mut Vec<u8>, wanted: usize, written: usize, left: usize) {
+    let more = wanted + written.max(AHEAD.min(left * 8));
+    let room = out.capacity();
+    out.resize(if wanted <= room { more.min(room) } else { more }, 0);
 }
 
 #[cfg(test)]
@@ -104,14 +135,13 @@ mod tests {
 
     #[test]
     fn copies_up_to_what_is_refused() {
-        let mut flat = Flat::with_capacity(4, 0);
+        let mut flat = Flat::with_capacity(4);
         let long = "x".repeat(40);
         flat.push(b"ab", Copied::Always);
         flat.push(long.as_bytes(), Copied::Always);
         flat.push(b"<s>", Copied::Special);
         flat.push(b"", Copied::Never);
         flat.push(b"", Copied::Always);
-        let flat = flat.finish();
         for (ids, skip, taken, text) in [
             (&[0, 1, 4, 0, 2, 0][..], false, 6, format!("-ab{long}ab<s>ab")),
             (&[0, 1, 2, 0], true, 2, format!("-ab{long}")),

@@ -16,7 +16,7 @@ impl Lossy {
         bytes: &[u8],
         mut emit: impl FnMut(&[u8]) -> Result<()>,
     ) -> Result<()> {
-        if self.0.is_empty() && std::str::from_utf8(bytes).is_ok() {
+        if self.0.is_empty() && simdutf8::basic::from_utf8(bytes).is_ok() {
             return emit(bytes);
         }
         self.0.extend_from_slice(bytes);

@@ -11,6 +11,9 @@ mod native;
 mod sentencepiece;
 mod steps;
 mod stream;
+mod wide;
+
+use std::borrow::Cow;
 
 use crate::error::{Error, Result};
 use crate::normalize::Normalizer;
@@ -24,6 +27,7 @@ use native::{Draft, Native};
 pub use chain::Rule;
 pub use sentencepiece::{SentencePiece, Strip};
 pub use stream::Stream;
+pub use wide::{code_points, wide_characters};
 
 /// What a piece stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -180,14 +184,22 @@ impl Decoder {
     /// # Errors
     /// As [`Decoder::bytes`].
     pub fn text(&self, ids: &[u32], skip_specials: bool) -> Result<String> {
-        let bytes = match &self.way {
+        self.raw_text(ids, skip_specials).map(into_text)
+    }
+
+    /// The bytes of the text, which [`as_text`] looks at: other than [`Decoder::bytes`] where bytes are no way
+    /// back.
+    ///
+    /// # Errors
+    /// As [`Decoder::bytes`].
+    pub fn raw_text(&self, ids: &[u32], skip_specials: bool) -> Result<Vec<u8>> {
+        match &self.way {
             Way::Chain(chain) if !chain.is_bytes() => {
-                self.chained(chain, ids, skip_specials, false)?
+                self.chained(chain, ids, skip_specials, false)
             }
-            Way::SentencePiece(way) => self.by_type(way, ids, skip_specials, false)?,
-            _ => self.bytes(ids, skip_specials)?,
-        };
-        Ok(into_text(bytes))
+            Way::SentencePiece(way) => self.by_type(way, ids, skip_specials, false),
+            _ => self.bytes(ids, skip_specials),
+        }
     }
 
     fn chained(&self, chain: &Chain, ids: &[u32], skip: bool, raw: bool) -> Result<Vec<u8>> {
@@ -249,7 +261,17 @@ impl Kind {
     }
 }
 
-/// Bytes as text; what is no UTF-8 is replaced.
+/// Bytes as text; what is no UTF-8 is replaced by U+FFFD, as much of it at a time as could have begun a character.
+///
+/// ```
+/// assert_eq!(jogak::decode::as_text("조각".as_bytes()), "조각");
+/// assert_eq!(jogak::decode::as_text(b"\xEC\xA1 \xFF"), "\u{FFFD} \u{FFFD}");
+/// ```
+pub fn as_text(bytes: &[u8]) -> Cow<'_, str> {
+    simdutf8::basic::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
+}
+
+/// The same, of bytes that nobody else needs.
 fn into_text(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes)
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())

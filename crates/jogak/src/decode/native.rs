@@ -46,10 +46,10 @@ impl Draft {
 impl Native {
     /// What pieces become once a text has begun, where nothing that comes before or behind matters.
     pub(super) fn flat(&self, vocab: &Vocab, kinds: &[Kind]) -> Flat {
-        let mut flat = Flat::with_capacity(vocab.len(), vocab.total());
+        let mut flat = Flat::with_capacity(vocab.len());
         let settled = Draft { begun: true, ..Draft::default() };
         if !self.may_settle() || !self.is_settled(&settled) {
-            return flat.finish();
+            return flat;
         }
         let mut draft = settled.clone();
         for (id, &kind) in kinds.iter().enumerate() {
@@ -65,7 +65,7 @@ impl Native {
             flat.push(&draft.bytes, copied);
             draft.copied();
         }
-        flat.finish()
+        flat
     }
 
     /// Whether there are times when pieces may be copied.

@@ -137,14 +137,14 @@ impl Way {
 
     /// What pieces become once a text has begun.
     pub(super) fn flat(&self, vocab: &Vocab, kinds: &[super::Kind]) -> Flat {
-        let mut flat = Flat::with_capacity(self.ends.len(), self.texts.len());
+        let mut flat = Flat::with_capacity(self.ends.len());
         let mut start = 0;
         for (((&end, &kind), own), id) in self.ends.iter().zip(kinds).zip(&self.kinds).zip(0..) {
             let never = vocab.piece(id).is_none() || matches!(own, Kind::Byte(_));
             flat.push(&self.texts[start..end], if never { Copied::Never } else { kind.copied() });
             start = end;
         }
-        flat.finish()
+        flat
     }
 
     /// Whether texts may be copied from here on.

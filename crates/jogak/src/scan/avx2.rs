@@ -7,13 +7,13 @@
 
 use std::arch::asm;
 use std::arch::x86_64::{
-    __m256i, _mm256_castsi256_pd, _mm256_cmpeq_epi8, _mm256_cmpeq_epi64, _mm256_min_epu8,
-    _mm256_movemask_epi8, _mm256_movemask_pd, _mm256_or_si256, _mm256_set1_epi8,
-    _mm256_setr_epi64x, _mm256_sub_epi8,
+    __m128i, __m256i, _mm_extract_epi64, _mm_set_epi64x, _mm_shuffle_epi8, _mm256_castsi256_pd,
+    _mm256_cmpeq_epi8, _mm256_cmpeq_epi64, _mm256_min_epu8, _mm256_movemask_epi8,
+    _mm256_movemask_pd, _mm256_or_si256, _mm256_set1_epi8, _mm256_setr_epi64x, _mm256_sub_epi8,
 };
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use super::{Apart, Ascii, BLOCK, Chinese, High, Look, Task};
+use super::{Apart, Ascii, BLOCK, Chinese, High, Look, PICKED, Task};
 
 /// Whether the machine has all of it, once somebody asked: [`YES`], [`NO`]; 0 before.
 static ABLE: AtomicU8 = AtomicU8::new(0);
@@ -198,6 +198,25 @@ fn same(bytes: &[u8; BLOCK], low: u64, high: u64) -> u32 {
     _mm256_movemask_pd(_mm256_castsi256_pd(same)) as u32
 }
 
+#[inline]
+#[target_feature(enable = "avx2")]
+fn starts(bytes: &[u8; BLOCK]) -> u64 {
+    !mask(within(load(bytes), 0x80, 0xBF))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn pick(bytes: &[u8; PICKED], places: &[u8; PICKED]) -> [u8; PICKED] {
+    let load = |bytes: &[u8; PICKED]| -> __m128i {
+        let bytes = u128::from_le_bytes(*bytes);
+        _mm_set_epi64x((bytes >> 64) as i64, bytes as i64)
+    };
+    let picked = _mm_shuffle_epi8(load(bytes), load(places));
+    let half = |half: i64| u128::from(half as u64);
+    let (low, high) = (_mm_extract_epi64::<0>(picked), _mm_extract_epi64::<1>(picked));
+    (half(low) | half(high) << 64).to_le_bytes()
+}
+
 impl Look for Avx2 {
     #[inline(always)]
     fn ascii(bytes: &[u8; BLOCK]) -> Ascii {
@@ -227,5 +246,17 @@ impl Look for Avx2 {
     fn same(bytes: &[u8; BLOCK], low: u64, high: u64) -> u32 {
         // SAFETY: as above.
         unsafe { same(bytes, low, high) }
+    }
+
+    #[inline(always)]
+    fn starts(bytes: &[u8; BLOCK]) -> u64 {
+        // SAFETY: as above.
+        unsafe { starts(bytes) }
+    }
+
+    #[inline(always)]
+    fn pick(bytes: &[u8; PICKED], places: &[u8; PICKED]) -> [u8; PICKED] {
+        // SAFETY: as above.
+        unsafe { pick(bytes, places) }
     }
 }

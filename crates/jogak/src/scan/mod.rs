@@ -26,6 +26,10 @@ pub(crate) use prefetch::{prefetch, wish_large_pages};
 
 /// Bytes to a block.
 pub(crate) const BLOCK: usize = 64;
+/// Bytes that are picked at once.
+pub(crate) const PICKED: usize = 16;
+/// No place of [`Look::pick`].
+pub(crate) const NOWHERE: u8 = 0x80;
 
 /// Kinds of ASCII bytes; bit i is byte i of the block.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -115,6 +119,10 @@ pub(crate) trait Look {
     /// Which of the first four numbers are these: bits 0 and 1 for `low`, 2 and 3 for `high`. A number is eight
     /// bytes, the lowest one first.
     fn same(bytes: &[u8; BLOCK], low: u64, high: u64) -> u32;
+    /// What can begin a character: all but the bytes from 80 to BF.
+    fn starts(bytes: &[u8; BLOCK]) -> u64;
+    /// The bytes at these places; 0 for the place [`NOWHERE`].
+    fn pick(bytes: &[u8; PICKED], places: &[u8; PICKED]) -> [u8; PICKED];
 }
 
 /// Work that looks at many blocks. All of it is compiled for each way to look, so that the look is part
@@ -193,6 +201,19 @@ mod tests {
             let bytes = self.0;
             let found = (L::ascii(bytes), L::high(bytes), L::apart(bytes), L::chinese(bytes));
             assert_eq!(found, naive(bytes), "{bytes:02X?}");
+            let starts = bytes.iter().rev();
+            let starts =
+                starts.fold(0, |mask, byte| mask << 1 | u64::from(!matches!(byte, 0x80..=0xBF)));
+            assert_eq!(L::starts(bytes), starts, "{bytes:02X?}");
+            // Places out of the bytes themselves.
+            let (parts, _) = bytes.as_chunks::<PICKED>();
+            for (part, next) in parts.iter().zip(&parts[1..]) {
+                let place = |&byte: &u8| if byte < 0x80 { byte % 16 } else { NOWHERE };
+                let places = std::array::from_fn(|at| place(&next[at]));
+                let picked =
+                    places.map(|place| part.get(usize::from(place)).map_or(0, |&byte| byte));
+                assert_eq!(L::pick(part, &places), picked, "{part:02X?} {places:?}");
+            }
         }
     }
 

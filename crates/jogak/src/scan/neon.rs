@@ -8,11 +8,11 @@
 
 use std::arch::aarch64::{
     uint8x16_t, vandq_u8, vceqq_u8, vcleq_u8, vcombine_u8, vcreate_u8, vdupq_n_u8, vgetq_lane_u64,
-    vorrq_u8, vpaddq_u8, vreinterpretq_u64_u8, vsubq_u8,
+    vorrq_u8, vpaddq_u8, vqtbl1q_u8, vreinterpretq_u64_u8, vsubq_u8,
 };
 
 use super::plain::Plain;
-use super::{Apart, Ascii, BLOCK, Chinese, High, Look, Task};
+use super::{Apart, Ascii, BLOCK, Chinese, High, Look, PICKED, Task};
 
 /// Does the work; it never comes back.
 #[inline]
@@ -140,6 +140,25 @@ fn chinese(bytes: &[u8; BLOCK]) -> Chinese {
     }
 }
 
+#[inline]
+#[target_feature(enable = "neon")]
+fn starts(bytes: &[u8; BLOCK]) -> u64 {
+    !mask(within(load(bytes), 0x80, 0xBF))
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn pick(bytes: &[u8; PICKED], places: &[u8; PICKED]) -> [u8; PICKED] {
+    let load = |bytes: &[u8; PICKED]| {
+        let bytes = u128::from_le_bytes(*bytes);
+        vcombine_u8(vcreate_u8(bytes as u64), vcreate_u8((bytes >> 64) as u64))
+    };
+    // Places from 16 on are none.
+    let picked = vreinterpretq_u64_u8(vqtbl1q_u8(load(bytes), load(places)));
+    let (low, high) = (vgetq_lane_u64::<0>(picked), vgetq_lane_u64::<1>(picked));
+    (u128::from(low) | u128::from(high) << 64).to_le_bytes()
+}
+
 impl Look for Neon {
     #[inline(always)]
     fn ascii(bytes: &[u8; BLOCK]) -> Ascii {
@@ -169,5 +188,17 @@ impl Look for Neon {
     fn same(bytes: &[u8; BLOCK], low: u64, high: u64) -> u32 {
         // Two numbers to a vector: no quicker than ordinary registers.
         Plain::same(bytes, low, high)
+    }
+
+    #[inline(always)]
+    fn starts(bytes: &[u8; BLOCK]) -> u64 {
+        // SAFETY: as above.
+        unsafe { starts(bytes) }
+    }
+
+    #[inline(always)]
+    fn pick(bytes: &[u8; PICKED], places: &[u8; PICKED]) -> [u8; PICKED] {
+        // SAFETY: as above.
+        unsafe { pick(bytes, places) }
     }
 }

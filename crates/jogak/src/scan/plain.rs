@@ -5,7 +5,7 @@
 //! spills into its neighbour. The eight high bits are then gathered by one multiplication, which adds
 //! each of them to a place of its own in the top byte.
 
-use super::{Apart, Ascii, BLOCK, Chinese, High, Look};
+use super::{Apart, Ascii, BLOCK, Chinese, High, Look, PICKED};
 
 /// The portable way.
 pub(crate) struct Plain;
@@ -137,5 +137,19 @@ impl Look for Plain {
         let (numbers, _) = bytes.as_chunks::<8>();
         let bit = |at: usize, number| u32::from(u64::from_le_bytes(numbers[at]) == number) << at;
         bit(0, low) | bit(1, low) | bit(2, high) | bit(3, high)
+    }
+
+    #[inline(always)]
+    fn starts(bytes: &[u8; BLOCK]) -> u64 {
+        let mut starts = 0;
+        for_each_eight(bytes, |eight, shift| {
+            starts |= gather(HIGHS & !(eight.high & !(eight.low << 1))) << shift;
+        });
+        starts
+    }
+
+    #[inline(always)]
+    fn pick(bytes: &[u8; PICKED], places: &[u8; PICKED]) -> [u8; PICKED] {
+        places.map(|place| bytes.get(usize::from(place)).copied().unwrap_or(0))
     }
 }
