@@ -110,7 +110,7 @@ RUST_ARROWS: dict[str, set[str]] = {
     # Glossaries are expressions, and these have one engine.
     "model": {"beside", "error", "observe", "pretokenize", "random", "symbols", "vocab"},
     "cache": {"error", "scan"},
-    "decode": {"beside", "error", "normalize", "pretokenize", "symbols", "vocab"},
+    "decode": {"beside", "error", "normalize", "pretokenize", "scan", "symbols", "vocab"},
     "pipeline": {
         "added",
         "beside",
