@@ -9,6 +9,7 @@
 
 use super::merge::Merger;
 use super::pairs::{NO_RANK, PairTable};
+use crate::beside::both;
 use crate::observe::{Silent, WordObserver};
 use crate::vocab::Vocab;
 
@@ -39,27 +40,39 @@ pub(super) fn ids_of_bytes(vocab: &Vocab) -> [Option<u32>; 256] {
 }
 
 /// The merges of pieces that are made of these bytes.
+///
+/// Pieces are looked at one after the other, as each may be part of the next one. But most are made of pieces long
+/// before them: what the merges up to some rank leave of the pieces that follow can be found on two threads, and where
+/// that is two parts, no later merge comes in between. Whatever is left in more parts is looked at again in its turn.
 pub(super) fn ranked(vocab: &Vocab, bytes: &[u32; 256]) -> Ranked {
-    let mut pairs = PairTable::with_capacity(vocab.len());
+    let pieces: Vec<(u32, &[u8])> = long_pieces(vocab).collect();
+    let mut so_far = SoFar {
+        bytes,
+        firsts: vec![NO_RANK; 1 << 16],
+        pairs: PairTable::with_capacity(vocab.len()),
+    };
     let mut merger = Merger::default();
     let mut all: Option<AllPairs> = None;
-    let mut firsts = vec![NO_RANK; 1 << 16];
-    for (id, piece) in long_pieces(vocab) {
-        let found = match piece.len() {
-            ..=SHORT => halves(piece, bytes, &firsts, &pairs),
-            _ => {
-                start(&mut merger, piece, bytes);
-                merger.run(&pairs, true, &mut Silent);
-                <[u32; 2]>::try_from(&merger.ids[..]).ok()
-            }
+    let mut rest = &pieces[..];
+    while !rest.is_empty() {
+        let done = pieces.len() - rest.len();
+        let (part, behind) = rest.split_at(rest.len().min((done / 8).max(SMALLEST_PART)));
+        rest = behind;
+        let ahead = |part: &[(u32, &[u8])]| -> Vec<_> {
+            let mut merger = Merger::default();
+            part.iter().map(|(_, piece)| so_far.halves(piece, &mut merger)).collect()
         };
-        if let Some([left, right]) = found
-            && pairs.insert(left, right, id, id)
-        {
-            if let &[left, right] = piece {
-                firsts[first(left, right)] = id;
+        let (one, other) = part.split_at(part.len() / 2);
+        let (one, other) = both(part.len() >= SMALLEST_PART, || ahead(one), || ahead(other));
+        for (&(id, piece), found) in part.iter().zip(one.into_iter().chain(other)) {
+            if let Some([left, right]) = found.or_else(|| so_far.halves(piece, &mut merger))
+                && so_far.pairs.insert(left, right, id, id)
+            {
+                if let &[left, right] = piece {
+                    so_far.firsts[first(left, right)] = id;
+                }
+                continue;
             }
-        } else {
             // Only a part that is made later can bring the others together.
             let all = all.get_or_insert_with(|| AllPairs::new(vocab));
             let late = |part: u32| part > id && vocab.piece(part).is_some_and(|one| one.len() > 1);
@@ -68,7 +81,30 @@ pub(super) fn ranked(vocab: &Vocab, bytes: &[u32; 256]) -> Ranked {
             }
         }
     }
-    Ranked { pairs, proper: true }
+    Ranked { pairs: so_far.pairs, proper: true }
+}
+
+/// Pieces that are looked at ahead at once: more than that the start of a thread takes as long.
+const SMALLEST_PART: usize = 1 << 12;
+
+/// The merges up to some rank.
+struct SoFar<'a> {
+    bytes: &'a [u32; 256],
+    /// The ranks of two bytes.
+    firsts: Vec<u32>,
+    pairs: PairTable,
+}
+
+impl SoFar<'_> {
+    /// The two parts that they leave of a piece of two bytes or more; None if they leave more.
+    fn halves(&self, piece: &[u8], merger: &mut Merger) -> Option<[u32; 2]> {
+        if piece.len() <= SHORT {
+            return halves(piece, self.bytes, &self.firsts, &self.pairs);
+        }
+        start(merger, piece, self.bytes);
+        merger.run(&self.pairs, true, &mut Silent);
+        <[u32; 2]>::try_from(&merger.ids[..]).ok()
+    }
 }
 
 /// The longest pieces that are looked at without a [`Merger`], in bytes.
@@ -205,5 +241,72 @@ impl WordObserver for Borders {
         if at == 0 && self.next[0] == self.next.len() {
             self.last = Some(right);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::SplitMix64;
+
+    /// A piece after the other, and nothing ahead.
+    fn one_by_one(vocab: &Vocab, bytes: &[u32; 256]) -> (PairTable, bool) {
+        let mut pairs = PairTable::with_capacity(vocab.len());
+        let mut merger = Merger::default();
+        let all = AllPairs::new(vocab);
+        for (id, piece) in long_pieces(vocab) {
+            start(&mut merger, piece, bytes);
+            merger.run(&pairs, true, &mut Silent);
+            let made = match merger.ids[..] {
+                [left, right] => pairs.insert(left, right, id, id),
+                _ => false,
+            };
+            let late = |part: u32| part > id && vocab.piece(part).is_some_and(|one| one.len() > 1);
+            if !made && all.splits(piece, bytes).any(|(left, right)| late(left) || late(right)) {
+                return (by_all_pairs(vocab, bytes, &all), false);
+            }
+        }
+        (pairs, true)
+    }
+
+    #[test]
+    fn what_is_looked_at_ahead_changes_nothing() {
+        let mut random = SplitMix64::new(11);
+        let mut proper = [0; 2];
+        for round in 0..9 {
+            let mut vocab = Vocab::new((0..=255).map(|byte| [byte]));
+            let bytes = byte_ids(&vocab);
+            let (mut merger, mut pairs) =
+                (Merger::default(), PairTable::with_capacity(4 * SMALLEST_PART));
+            let mut seen = std::collections::HashSet::new();
+            let mut below = |n: usize| random.next() as usize % n;
+            let letters = 10 + below(40);
+            while vocab.len() < 3 * SMALLEST_PART + 1000 {
+                // As in training: two neighbours in a text.
+                let text: Vec<u8> =
+                    (0..40).map(|_| b'a'.wrapping_add(below(letters) as u8)).collect();
+                start(&mut merger, &text, &bytes);
+                merger.run(&pairs, true, &mut Silent);
+                let at = below(merger.ids.len() - 1);
+                let (left, right) = (merger.ids[at], merger.ids[at + 1]);
+                let text_of = |id| vocab.piece(id).unwrap_or_default();
+                let mut piece = [text_of(left), text_of(right)].concat();
+                let id = vocab.len() as u32;
+                // Some that nothing makes, and in some vocabularies some that only later pieces do.
+                if round % 3 > 0 && below(50) == 0 {
+                    piece.remove(below(piece.len()));
+                } else if round % 3 < 2 || below(500) > 0 {
+                    pairs.insert(left, right, id, id);
+                }
+                if piece.len() > 1 && seen.insert(piece.clone()) {
+                    vocab.push(&piece);
+                }
+            }
+            let found = ranked(&vocab, &bytes);
+            let expected = one_by_one(&vocab, &bytes);
+            assert_eq!((found.pairs.sorted(), found.proper), (expected.0.sorted(), expected.1));
+            proper[usize::from(found.proper)] += 1;
+        }
+        assert!(proper.iter().all(|&times| times > 0), "{proper:?}");
     }
 }
