@@ -139,8 +139,10 @@ GIGATOKEN = Engine("gigatoken", "gigatoken", "texts_gigatoken.py")
 SENTENCEPIECE = Engine("sentencepiece", "sentencepiece", "texts_sentencepiece.py", passes=2)
 
 
-def jogak(*options: str, threads: int = 1) -> Engine:
-    """jogak, with options of `jogak.load`."""
+def jogak(*options: str, threads: int = 1, arrays: bool = False) -> Engine:
+    """jogak, with options of `jogak.load`; ids that it decodes are in lists, or in arrays."""
+    if arrays:
+        return Engine("jogak (arrays)", "jogak", "texts_jogak.py", (*options, "ids=arrays"))
     if threads == 1:
         return Engine("jogak", "jogak", "texts_jogak.py", options)
     name, options = f"jogak ({threads} threads)", (*options, f"threads={threads}")
@@ -274,12 +276,19 @@ WORKS = (
     worst("Mistral BPE", SENTENCEPIECE_ENCODERS, "mistral-v1/tokenizer.model"),
     worst("T5 Unigram", SENTENCEPIECE_ENCODERS, "nai-t5/spiece.model"),
     worst("BERT cased", (tokenizers(), JOGAK), CASED),
-    Work("decode", "decode", "cl100k", (TIKTOKEN, CL100K, tokenizers()), THREE, model=RANKS),
+    Work(
+        "decode",
+        "decode",
+        "cl100k",
+        (TIKTOKEN, CL100K, jogak("pretokenizer=cl100k", arrays=True), tokenizers()),
+        THREE,
+        model=RANKS,
+    ),
     Work(
         "decode",
         "decode",
         "Mistral BPE",
-        SENTENCEPIECE_ENCODERS,
+        (*SENTENCEPIECE_ENCODERS, jogak(arrays=True)),
         TWO,
         model="mistral-v1/tokenizer.model",
     ),

@@ -158,7 +158,8 @@ def run_texts(
     load: Callable[..., Any],
     encode: Callable[[Any, list[str]], Any],
     rows: Callable[[Any], Iterable[Any]] = iter,
-    decode: Callable[[Any, list[list[int]]], Iterable[str]] | None = None,
+    decode: Callable[[Any, list[Any]], Iterable[str]] | None = None,
+    given: Callable[[Any, list[int]], Any] = lambda tokenizer, ids: ids,
 ) -> None:
     """What an engine's program does with TASK MODEL CORPUS CHARS PASSES [OPTION=VALUE...].
 
@@ -166,7 +167,8 @@ def run_texts(
         load: opens the model: called with its path and the options.
         encode: the tokenizer and all documents -> their ids, in the form that is there fastest.
         rows: such ids -> lists or uint32 arrays, whose ids one after the other are the answer.
-        decode: the tokenizer and lists of ids -> their texts.
+        decode: the tokenizer and the ids of all documents -> their texts.
+        given: the tokenizer and a list of ids -> the form in which `decode` gets them.
 
     The task says what is timed: `encode` and `decode` each pass over all documents, `load` the opening
     of the model.
@@ -182,8 +184,9 @@ def run_texts(
         ids = encode(tokenizer, texts)
         report_texts([opening], answer_of(rows(ids)), since_start=opening.since_start)
     elif decode is not None:
-        lists = [list(map(int, row)) for row in one_by_one(rows, encode, tokenizer, texts)]
-        watches, made = repeated(int(passes), lambda: decode(tokenizer, lists))
+        lists = (list(map(int, row)) for row in one_by_one(rows, encode, tokenizer, texts))
+        ids = [given(tokenizer, row) for row in lists]
+        watches, made = repeated(int(passes), lambda: decode(tokenizer, ids))
         report_texts(watches, answer_of(text.encode() for text in made))
 
 

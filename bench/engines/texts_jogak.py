@@ -1,17 +1,21 @@
-"""jogak; options are those of `jogak.load`, but for `threads`."""
+"""jogak; options are those of `jogak.load`, but for `threads`, and `ids` (what is decoded: lists or arrays)."""
 
 import sys
 from typing import Any
 
 if sys.argv[1] != "load":
-    import numpy  # noqa: F401  # ids come as its arrays; who uses them has imported it
+    import numpy  # ids come as its arrays; who uses them has imported it
 
 import jogak
 from common import run_texts
 
 
-def load(path: str, threads: str = "1", **options: str) -> Any:
-    return jogak.load(path, **options), int(threads)
+def load(path: str, threads: str = "1", ids: str = "lists", **options: str) -> Any:
+    return jogak.load(path, **options), int(threads), ids
+
+
+def given(loaded: Any, ids: list[int]) -> Any:
+    return numpy.array(ids, numpy.uint32) if loaded[2] == "arrays" else ids
 
 
 run_texts(
@@ -19,4 +23,5 @@ run_texts(
     lambda loaded, texts: loaded[0].encode_batch(texts, num_threads=loaded[1]),
     lambda batch: [batch.ids],
     lambda loaded, lists: [loaded[0].decode(ids) for ids in lists],
+    given,
 )
