@@ -1,4 +1,4 @@
-"""jogak; options are those of `jogak.load`, but for `threads`, and `ids` (what is decoded: lists or arrays)."""
+"""jogak; options are those of `jogak.load`, but for `threads`, and `ids`: lists or arrays to decode."""
 
 import sys
 from typing import Any

@@ -108,10 +108,10 @@ impl Task for Widen<'_> {
                 last[..bytes.len()].copy_from_slice(bytes);
                 &last
             });
-            let (mut at, mut starts) = (0, L::starts(block) as usize >> 1);
+            let (mut at, mut starts) = (0, L::starts(block) >> 1);
             // Behind it, all is of this block.
             while at <= BLOCK - PICKED {
-                let step = starts & (Steps::ALL - 1);
+                let step = starts as usize & (Steps::ALL - 1);
                 let Some(window) = block[at..].first_chunk() else { break };
                 at += usize::from(lengths[step]);
                 starts >>= lengths[step] & 15;
