@@ -133,14 +133,20 @@ def measure(series: Series, minutes: float) -> None:
 
 
 def run_rounds(table: Sequence[Series], runs: int, minutes: float) -> None:
-    """Measures every series `runs` times, one after the other within a round."""
-    for round_number in range(1, runs + 1):
+    """Measures every series `runs` times, in rounds; Ctrl-C ends that, and keeps what was measured."""
+    try:
+        for round_number in range(1, runs + 1):
+            for series in table:
+                if series.failure or round_number > series.engine.runs:
+                    continue
+                what = f"{series.work.name} {series.corpus.stem} with {series.engine.name}"
+                print(f"round {round_number}/{runs}: {what}", file=sys.stderr, flush=True)
+                measure(series, minutes)
+    except KeyboardInterrupt:
+        print("stopped: the table has what was measured so far", file=sys.stderr, flush=True)
         for series in table:
-            if series.failure or round_number > series.engine.runs:
-                continue
-            what = f"{series.work.name} {series.corpus.stem} with {series.engine.name}"
-            print(f"round {round_number}/{runs}: {what}", file=sys.stderr, flush=True)
-            measure(series, minutes)
+            if not series.facts:
+                series.failure = series.failure or "not measured"
 
 
 def judge(table: Sequence[Series]) -> bool:
