@@ -64,7 +64,7 @@ fn code_point(bytes: u32) -> u32 {
 ///
 /// ```
 /// assert_eq!(jogak::decode::wide_characters("조각"), Some(2));
-/// assert_eq!(jogak::decode::wide_characters("a piece – 조각 –"), None);
+/// assert_eq!(jogak::decode::wide_characters("a piece – of a text"), None);
 /// ```
 pub fn wide_characters(text: &str) -> Option<usize> {
     if text.is_ascii() {
