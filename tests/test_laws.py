@@ -111,6 +111,26 @@ def test_byte_level_round_trip(lossless: jogak.Tokenizer, text: str) -> None:
     assert lossless.decode(ids, errors="strict") == text
 
 
+@given(
+    parts=st.lists(st.text(min_size=1, max_size=40), min_size=1, max_size=30),
+    broken=st.lists(st.binary(max_size=4), max_size=3),
+    mark=st.sampled_from(["", "\ufeff", "\ufffe"]),
+    script=st.sampled_from(["", "조각 ", "кусок ", "碎片", "🧩", "pieces ", "\0"]),
+)
+def test_long_strings_are_made_as_python_makes_them(
+    parts: list[str], broken: list[bytes], mark: str, script: str
+) -> None:
+    """Long text goes to Python by its code points where little of it is ASCII."""
+    tok = KINDS["bytes"]
+    id_of = {tok.decode_bytes([id]): id for id in range(len(tok))}
+    text = mark + (script * 60).join(parts)
+    for data in (text.encode(), (script * 60).encode().join([text.encode(), *broken, b""])):
+        ids = [id_of[bytes([byte])] for byte in data]
+        expected = data.decode(errors="replace")
+        assert tok.decode(ids) == expected
+        assert tok.decode_batch([ids, ids[1:]]) == [expected, data[1:].decode(errors="replace")]
+
+
 @given(text=texts(), strategy=st.sampled_from(STRATEGIES), p=st.sampled_from([0.0, 0.3, 1.0]))
 def test_byte_level_round_trip_of_every_way(text: str, strategy: Any, p: float) -> None:
     """So it does with every strategy and with dropout."""
