@@ -38,6 +38,7 @@ def draw(bars: Iterable[Bar], machine: Sequence[str], target: Path) -> None:
     if not panels:
         return
     rcParams["svg.hashsalt"] = "jogak"  # the same numbers, the same file
+    rcParams["svg.fonttype"] = "none"  # letters are text, not outlines
     heights = [len(panel) + 2 for panel in panels.values()]
     figure, axes = pyplot.subplots(
         len(panels),
