@@ -67,7 +67,7 @@ impl Flat {
         Self { entries: Vec::with_capacity(texts), long: Vec::new() }
     }
 
-    /// The text of the next id is what `write` puts behind the others.
+    /// The next id, and its text.
     pub(super) fn push(&mut self, text: &[u8], copied: Copied) {
         let special = if copied == Copied::Special { SPECIAL } else { 0 };
         let entry = match u32::try_from(text.len()) {
