@@ -2,7 +2,7 @@
 //!
 //! Every byte of a character has the class of the character, so that the class of the character before
 //! is that of the byte before, and a run of characters is a run of bits. ASCII is classed by vectors,
-//! Chinese, Hangul and Russian by their bytes, every other character by its entry in the tables.
+//! Chinese, Hangul, Japanese and Russian by their bytes, every other character by its entry in the tables.
 
 use super::classes::{CASELESS, LETTER, LOWER, NUMBER, SPACE, UPPER, class_at};
 use crate::scan::{BLOCK, Look};
@@ -150,6 +150,11 @@ impl Block {
         let small = high.d0 & (high.from_b0 >> 1) | high.d1 & (high.to_9f >> 1);
         add(LOWER_KIND, small | small << 1);
         let mut others = firsts & !(solid | capital | small);
+        if others & high.three != 0 {
+            let (kana, punctuation) = eastern::<L>(bytes);
+            add(CASELESS_KIND, kana | kana << 1 | kana << 2);
+            others &= !(kana | punctuation);
+        }
         while others != 0 {
             let place = others.trailing_zeros();
             others &= others - 1;
@@ -221,6 +226,20 @@ impl Block {
         }
         ends
     }
+}
+
+/// First bytes of Japanese syllables (U+3041 to U+30FF, but for what is no letter there), and of punctuation and symbols
+/// (U+3001 to U+3020 and U+FF01 to U+FF20, but for what is something else there). Those that reach into the next block
+/// are left out.
+#[inline(always)]
+fn eastern<L: Look>(bytes: &[u8; BLOCK]) -> (u64, u64) {
+    let here = L::eastern(bytes);
+    // Second and third bytes, as seen from the first one.
+    let two = |second: u64, third: u64| second >> 1 & third >> 2;
+    let kana =
+        two(here.at_81, here.of_81) | two(here.at_82, here.of_82) | two(here.at_83, here.of_83);
+    let punctuation = here.e3 & two(here.at_80, here.of_80) | here.ef & two(here.at_bc, here.of_bc);
+    (here.e3 & kana, punctuation)
 }
 
 #[cfg(test)]

@@ -106,6 +106,28 @@ pub(crate) struct Chinese {
     pub(crate) last: u64,
 }
 
+/// What tells Japanese syllables, and the punctuation of East Asia. Second and third bytes are those of characters
+/// of three bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Eastern {
+    /// The first bytes E3 and EF.
+    pub(crate) e3: u64,
+    pub(crate) ef: u64,
+    /// Second bytes: of E3 80 and so on, and of EF BC.
+    pub(crate) at_80: u64,
+    pub(crate) at_81: u64,
+    pub(crate) at_82: u64,
+    pub(crate) at_83: u64,
+    pub(crate) at_bc: u64,
+    /// Third bytes of letters behind E3 81, E3 82 and E3 83: 81 to BF; 80 to 96, 9D to 9F, A1 to BF; 80 to BA, BC to BF.
+    pub(crate) of_81: u64,
+    pub(crate) of_82: u64,
+    pub(crate) of_83: u64,
+    /// Third bytes of punctuation and symbols behind E3 80 and EF BC: 81 to 84, 88 to A0; 81 to 8F, 9A to A0.
+    pub(crate) of_80: u64,
+    pub(crate) of_bc: u64,
+}
+
 /// A way to look at 64 bytes.
 pub(crate) trait Look {
     /// The kinds of ASCII bytes.
@@ -116,6 +138,8 @@ pub(crate) trait Look {
     fn apart(bytes: &[u8; BLOCK]) -> Apart;
     /// What tells Chinese characters.
     fn chinese(bytes: &[u8; BLOCK]) -> Chinese;
+    /// What tells Japanese syllables, and punctuation.
+    fn eastern(bytes: &[u8; BLOCK]) -> Eastern;
     /// Which of the first four numbers are these: bits 0 and 1 for `low`, 2 and 3 for `high`. A number is eight
     /// bytes, the lowest one first.
     fn same(bytes: &[u8; BLOCK], low: u64, high: u64) -> u32;
@@ -147,7 +171,7 @@ mod tests {
     use super::*;
 
     /// What the documentation says, byte by byte.
-    fn naive(bytes: &[u8; BLOCK]) -> (Ascii, High, Apart, Chinese) {
+    fn naive(bytes: &[u8; BLOCK]) -> (Ascii, High, Apart, Chinese, Eastern) {
         let mask = |is: &dyn Fn(u8) -> bool| {
             bytes.iter().rev().fold(0, |mask, &byte| mask << 1 | u64::from(is(byte)))
         };
@@ -191,7 +215,21 @@ mod tests {
             upper: mask(&|byte| matches!(byte, 0xB8..=0xBF)),
             last: mask(&|byte| byte == 0xBF),
         };
-        (ascii, high, apart, chinese)
+        let eastern = Eastern {
+            e3: mask(&|byte| byte == 0xE3),
+            ef: mask(&|byte| byte == 0xEF),
+            at_80: mask(&|byte| byte == 0x80),
+            at_81: mask(&|byte| byte == 0x81),
+            at_82: mask(&|byte| byte == 0x82),
+            at_83: mask(&|byte| byte == 0x83),
+            at_bc: mask(&|byte| byte == 0xBC),
+            of_81: mask(&|byte| matches!(byte, 0x81..=0xBF)),
+            of_82: mask(&|byte| matches!(byte, 0x80..=0x96 | 0x9D..=0x9F | 0xA1..=0xBF)),
+            of_83: mask(&|byte| matches!(byte, 0x80..=0xBA | 0xBC..=0xBF)),
+            of_80: mask(&|byte| matches!(byte, 0x81..=0x84 | 0x88..=0xA0)),
+            of_bc: mask(&|byte| matches!(byte, 0x81..=0x8F | 0x9A..=0xA0)),
+        };
+        (ascii, high, apart, chinese, eastern)
     }
 
     struct Compare<'a>(&'a [u8; BLOCK]);
@@ -199,7 +237,9 @@ mod tests {
     impl Task for Compare<'_> {
         fn run<L: Look>(self) {
             let bytes = self.0;
-            let found = (L::ascii(bytes), L::high(bytes), L::apart(bytes), L::chinese(bytes));
+            let (ascii, high) = (L::ascii(bytes), L::high(bytes));
+            let (apart, chinese, eastern) = (L::apart(bytes), L::chinese(bytes), L::eastern(bytes));
+            let found = (ascii, high, apart, chinese, eastern);
             assert_eq!(found, naive(bytes), "{bytes:02X?}");
             let starts = bytes.iter().rev();
             let starts =

@@ -12,7 +12,7 @@ use std::arch::aarch64::{
 };
 
 use super::plain::Plain;
-use super::{Apart, Ascii, BLOCK, Chinese, High, Look, PICKED, Task};
+use super::{Apart, Ascii, BLOCK, Chinese, Eastern, High, Look, PICKED, Task};
 
 /// Does the work; it never comes back.
 #[inline]
@@ -142,6 +142,27 @@ fn chinese(bytes: &[u8; BLOCK]) -> Chinese {
 
 #[inline]
 #[target_feature(enable = "neon")]
+fn eastern(bytes: &[u8; BLOCK]) -> Eastern {
+    let bytes = load(bytes);
+    let letters = or(within(bytes, 0x80, 0x96), within(bytes, 0x9D, 0x9F));
+    Eastern {
+        e3: mask(is(bytes, 0xE3)),
+        ef: mask(is(bytes, 0xEF)),
+        at_80: mask(is(bytes, 0x80)),
+        at_81: mask(is(bytes, 0x81)),
+        at_82: mask(is(bytes, 0x82)),
+        at_83: mask(is(bytes, 0x83)),
+        at_bc: mask(is(bytes, 0xBC)),
+        of_81: mask(within(bytes, 0x81, 0xBF)),
+        of_82: mask(or(letters, within(bytes, 0xA1, 0xBF))),
+        of_83: mask(or(within(bytes, 0x80, 0xBA), within(bytes, 0xBC, 0xBF))),
+        of_80: mask(or(within(bytes, 0x81, 0x84), within(bytes, 0x88, 0xA0))),
+        of_bc: mask(or(within(bytes, 0x81, 0x8F), within(bytes, 0x9A, 0xA0))),
+    }
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
 fn starts(bytes: &[u8; BLOCK]) -> u64 {
     !mask(within(load(bytes), 0x80, 0xBF))
 }
@@ -182,6 +203,12 @@ impl Look for Neon {
     fn chinese(bytes: &[u8; BLOCK]) -> Chinese {
         // SAFETY: as above.
         unsafe { chinese(bytes) }
+    }
+
+    #[inline(always)]
+    fn eastern(bytes: &[u8; BLOCK]) -> Eastern {
+        // SAFETY: as above.
+        unsafe { eastern(bytes) }
     }
 
     #[inline(always)]

@@ -5,7 +5,7 @@
 //! spills into its neighbour. The eight high bits are then gathered by one multiplication, which adds
 //! each of them to a place of its own in the top byte.
 
-use super::{Apart, Ascii, BLOCK, Chinese, High, Look, PICKED};
+use super::{Apart, Ascii, BLOCK, Chinese, Eastern, High, Look, PICKED};
 
 /// The portable way.
 pub(crate) struct Plain;
@@ -128,6 +128,30 @@ impl Look for Plain {
             masks.e9 |= gather(eight.beyond(0xE9, 0xE9)) << shift;
             masks.upper |= gather(eight.beyond(0xB8, 0xBF)) << shift;
             masks.last |= gather(eight.beyond(0xBF, 0xBF)) << shift;
+        });
+        masks
+    }
+
+    #[inline(always)]
+    fn eastern(bytes: &[u8; BLOCK]) -> Eastern {
+        let mut masks = Eastern::default();
+        for_each_eight(bytes, |eight, shift| {
+            masks.e3 |= gather(eight.beyond(0xE3, 0xE3)) << shift;
+            masks.ef |= gather(eight.beyond(0xEF, 0xEF)) << shift;
+            masks.at_80 |= gather(eight.beyond(0x80, 0x80)) << shift;
+            masks.at_81 |= gather(eight.beyond(0x81, 0x81)) << shift;
+            masks.at_82 |= gather(eight.beyond(0x82, 0x82)) << shift;
+            masks.at_83 |= gather(eight.beyond(0x83, 0x83)) << shift;
+            masks.at_bc |= gather(eight.beyond(0xBC, 0xBC)) << shift;
+            masks.of_81 |= gather(eight.beyond(0x81, 0xBF)) << shift;
+            let letters = eight.beyond(0x80, 0x96) | eight.beyond(0x9D, 0x9F);
+            masks.of_82 |= gather(letters | eight.beyond(0xA1, 0xBF)) << shift;
+            let letters = eight.beyond(0x80, 0xBA) | eight.beyond(0xBC, 0xBF);
+            masks.of_83 |= gather(letters) << shift;
+            let punctuation = eight.beyond(0x81, 0x84) | eight.beyond(0x88, 0xA0);
+            masks.of_80 |= gather(punctuation) << shift;
+            let punctuation = eight.beyond(0x81, 0x8F) | eight.beyond(0x9A, 0xA0);
+            masks.of_bc |= gather(punctuation) << shift;
         });
         masks
     }
