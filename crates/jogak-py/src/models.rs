@@ -14,14 +14,8 @@ use pyo3::types::PyDict;
 use crate::errors::{raise, to_py};
 use crate::pieces::{Texts, merges_of};
 
-/// A model and the text of every id.
-pub(crate) struct Compiled {
-    pub(crate) model: Model,
-    pub(crate) texts: Arc<Texts>,
-}
-
 /// Compiles what a model's `to_core()` says, whose pieces these are.
-pub(crate) fn compile(options: &Options<'_, '_>, pieces: Pieces) -> PyResult<Compiled> {
+pub(crate) fn compile(options: &Options<'_, '_>, pieces: Pieces) -> PyResult<Model> {
     let kind: String = options.get("type")?;
     match kind.as_str() {
         "bpe" | "scored-bpe" | "codes" => bpe(options, pieces),
@@ -131,13 +125,19 @@ impl Pieces {
         Ok((Self { texts, found, unknown, byte_fallback, drawn }, written))
     }
 
-    fn compiled(self, model: Model) -> Compiled {
-        let model = if self.drawn { Model::Drawn(Box::new(model)) } else { model };
-        Compiled { model, texts: self.texts }
+    /// The pieces, if words that are pieces are taken whole by merges.
+    pub(crate) fn words(&self, options: &Options<'_, '_>) -> PyResult<Option<Vocab>> {
+        let kind: String = options.get("type")?;
+        let whole = kind == "bpe" && !self.drawn && options.get("whole_word")?;
+        Ok(whole.then(|| self.found.clone()))
+    }
+
+    fn compiled(&self, model: Model) -> Model {
+        if self.drawn { Model::Drawn(Box::new(model)) } else { model }
     }
 }
 
-fn bpe(options: &Options<'_, '_>, mut pieces: Pieces) -> PyResult<Compiled> {
+fn bpe(options: &Options<'_, '_>, mut pieces: Pieces) -> PyResult<Model> {
     let kind: String = options.get("type")?;
     let scored = kind == "scored-bpe";
     let (merges, products) = merges_of(&options.get::<Bound<'_, PyAny>>("merges")?)?;
@@ -177,7 +177,7 @@ fn bpe(options: &Options<'_, '_>, mut pieces: Pieces) -> PyResult<Compiled> {
     Ok(pieces.compiled(Model::Codes(Box::new(codes))))
 }
 
-fn wordpiece(options: &Options<'_, '_>, mut pieces: Pieces) -> PyResult<Compiled> {
+fn wordpiece(options: &Options<'_, '_>, mut pieces: Pieces) -> PyResult<Model> {
     let model = WordPiece::new(WordPieceParts {
         pieces: std::mem::take(&mut pieces.found),
         marker: marker(options)?,
@@ -188,7 +188,7 @@ fn wordpiece(options: &Options<'_, '_>, mut pieces: Pieces) -> PyResult<Compiled
     Ok(pieces.compiled(Model::WordPiece(model)))
 }
 
-fn word_level(options: &Options<'_, '_>, mut pieces: Pieces) -> PyResult<Compiled> {
+fn word_level(options: &Options<'_, '_>, mut pieces: Pieces) -> PyResult<Model> {
     let model = WordLevel::new(WordLevelParts {
         pieces: std::mem::take(&mut pieces.found),
         byte_fallback: pieces.byte_fallback.take(),
@@ -198,7 +198,7 @@ fn word_level(options: &Options<'_, '_>, mut pieces: Pieces) -> PyResult<Compile
     Ok(pieces.compiled(Model::WordLevel(model)))
 }
 
-fn unigram(options: &Options<'_, '_>, mut pieces: Pieces) -> PyResult<Compiled> {
+fn unigram(options: &Options<'_, '_>, mut pieces: Pieces) -> PyResult<Model> {
     let precision = match options.get::<String>("precision")?.as_str() {
         "single" => Precision::Single,
         _ => Precision::Double,

@@ -7,7 +7,7 @@ use jogak::added::{Added, Input, decoded};
 use jogak::beside::{WORTH, both};
 use jogak::decode::{Decoder, Stream};
 use jogak::model::Bpe;
-use jogak::pipeline::{CACHE_LIMIT, Request, Tokenizer};
+use jogak::pipeline::{CACHE_LIMIT, Request, Tokenizer, taught};
 use jogak::prepare::Prepare;
 use jogak::symbols::UNKNOWN;
 use jogak::trace::WordRecord;
@@ -18,7 +18,7 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
 use crate::decoders::{PyStream, batch_of, ids_of, parse_rules};
 use crate::errors::to_py;
-use crate::models::{Compiled, Options, Pieces, compile, marker, strategy};
+use crate::models::{Options, Pieces, compile, marker, strategy};
 use crate::normalizers::parse_normalizer;
 use crate::pieces::{Texts, tokens_of};
 use crate::schemes::parse_pretokenizer;
@@ -60,30 +60,42 @@ impl PyTokenizer {
         let (bytes, marker) = (pieces.byte_fallback.clone(), marker(&options)?);
         let rules = decoder.map(|stages| parse_rules(&stages)).transpose()?;
         let texts = Arc::clone(&pieces.texts);
-        // Made while the model is; what is wrong with the model is told first.
+        let at_once = texts.len() >= WORTH;
+        let (spaces, normalizer) = (prepare.metaspace(), prepare.normalizer().clone());
+        let tokens = added_tokens.clone();
+        let words = pieces.words(&options)?.filter(|_| at_once);
+        let is_ready = words.is_none() && at_once;
+        let way_forth = || -> PyResult<Tokenizer> {
+            let model = compile(&options, pieces)?;
+            let added = Added::new(tokens, prepare.normalizer()).map_err(to_py)?;
+            let core = Tokenizer::new(prepare, added, model, CACHE_LIMIT);
+            if is_ready {
+                core.make_ready(None);
+            }
+            Ok(core)
+        };
+        // Made at the same time; what is wrong with the way forth is told first.
         let way_back = || {
             let Some(rules) = &rules else {
-                let spaces = prepare.metaspace();
                 let way = Decoder::new(written.vocab(), &special, bytes.as_deref(), marker, spaces);
-                return Ok(way.behind(prepare.normalizer().clone()));
+                return Ok(way.behind(normalizer).with_empty(texts.empty()));
             };
             let text_of = |id: u32| texts.get(id).unwrap_or_default();
-            let (changed, skipped) =
-                decoded(&added_tokens, prepare.normalizer(), texts.len(), text_of)?;
+            let (changed, skipped) = decoded(&added_tokens, &normalizer, texts.len(), text_of)?;
             let mut written = Vocab::with_capacity(texts.len(), texts.total());
             for id in 0..texts.len() as u32 {
                 let bytes =
                     changed.get(&id).map_or_else(|| texts.bytes(id), |text| text.as_bytes());
                 written.push(bytes);
             }
-            Decoder::chain(written, &skipped, rules)
+            Ok(Decoder::chain(written, &skipped, rules)?.with_empty(texts.empty()))
         };
-        let at_once = texts.len() >= WORTH;
-        let (compiled, decoder) = both(at_once, || compile(&options, pieces), way_back);
-        let Compiled { model, texts } = compiled?;
-        let decoder = decoder.map_err(to_py)?.with_empty(texts.empty());
-        let added = Added::new(added_tokens, prepare.normalizer()).map_err(to_py)?;
-        let core = Tokenizer::new(prepare, added, model, decoder, CACHE_LIMIT);
+        let way_back = || (way_back(), words.map(|vocab| taught(&vocab, CACHE_LIMIT)));
+        let (core, (decoder, known)) = both(at_once, way_forth, way_back);
+        let core = core?.with_decoder(decoder.map_err(to_py)?);
+        if known.is_some() {
+            core.make_ready(known);
+        }
         Ok(Self { core, texts, special: special.into_iter().collect() })
     }
 

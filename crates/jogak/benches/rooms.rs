@@ -131,9 +131,9 @@ fn tokenizer(text: &str, cache_limit: usize) -> Tokenizer {
         Prepare::new(&[], &[Scheme::Cl100k]).unwrap(),
         Added::new(Vec::new(), &Normalizer::default()).unwrap(),
         Model::Bpe(model),
-        decoder,
         cache_limit,
     )
+    .with_decoder(decoder)
 }
 
 /// Text -> borders of words.

@@ -21,6 +21,7 @@ use crate::normalize::{Origins, Place};
 use crate::observe::Silent;
 use crate::prepare::{self, Prepare, Prepared, RawScratch};
 use crate::random::SplitMix64;
+use crate::vocab::Vocab;
 
 pub use batch::Batch;
 
@@ -107,29 +108,40 @@ pub struct Request {
     pub first: u64,
 }
 
+/// A table that knows all pieces as words, each with its id, and takes at most about `limit` bytes, if they fit.
+pub fn taught(vocab: &Vocab, limit: usize) -> KnownWords {
+    let ids = 0..vocab.len() as u32;
+    KnownWords::knowing(|| ids.clone().filter_map(|id| Some((vocab.piece(id)?, id))), limit)
+}
+
 impl Tokenizer {
-    /// Puts the rooms together.
-    pub fn new(
-        prepare: Prepare,
-        added: Added,
-        model: Model,
-        decoder: Decoder,
-        cache_limit: usize,
-    ) -> Self {
+    /// Puts the rooms together. There is no way back from ids before [`Tokenizer::with_decoder`].
+    pub fn new(prepare: Prepare, added: Added, model: Model, cache_limit: usize) -> Self {
         let looks_up_raw = raw::suits(&prepare, &model);
         let raw_pieces = if looks_up_raw { raw::pieces(&prepare, &model) } else { Box::default() };
-        let idle = Mutex::new(Vec::new());
         Self {
             prepare,
             added,
             model,
-            decoder,
+            decoder: Decoder::default(),
             cache_limit,
             looks_up_raw,
             raw_pieces,
             density: batch::Density::default(),
-            idle,
+            idle: Mutex::default(),
         }
+    }
+
+    /// The same with a way back.
+    #[must_use]
+    pub fn with_decoder(self, decoder: Decoder) -> Self {
+        Self { decoder, ..self }
+    }
+
+    /// Makes the first worker, so that the first text does not wait for it. `known` is what [`taught`] gives for the
+    /// vocabulary of a model that takes whole words, if it was made before.
+    pub fn make_ready(&self, known: Option<KnownWords>) {
+        self.give_back(self.worker_that_knows(known));
     }
 
     /// The way back from ids.
@@ -161,6 +173,7 @@ impl Tokenizer {
             dropout: request.dropout.map(|(p, seed)| (p, stream(seed))),
             alpha: request.alpha.map(|(alpha, seed)| (alpha, stream(seed))),
             keep_uncovered: false,
+            is_no_piece: false,
         }
     }
 
@@ -181,9 +194,13 @@ impl Tokenizer {
     }
 
     fn new_worker(&self) -> Worker {
+        self.worker_that_knows(None)
+    }
+
+    fn worker_that_knows(&self, known: Option<KnownWords>) -> Worker {
         let shares = self.shares();
         Worker {
-            known: self.taught(shares.known),
+            known: known.unwrap_or_else(|| self.taught(shares.known)),
             raw: self.raw_taught(shares.raw),
             raw_room: RawScratch::default(),
             parts: None,
@@ -225,18 +242,14 @@ impl Tokenizer {
         }
     }
 
-    /// Where words that are pieces are taken whole, the table knows them from the start: those pieces, with
-    /// their ids.
-    fn known(&self) -> impl Iterator<Item = (&[u8], u32)> {
-        let vocab = self.model.vocab();
-        let known = self.model.takes_whole_words() && !self.looks_up_raw;
-        let known = if known { vocab.len() } else { 0 };
-        (0..known as u32).filter_map(|id| Some((vocab.piece(id)?, id)))
-    }
-
-    /// A table that knows them and takes at most about `limit` bytes.
+    /// A table that takes at most about `limit` bytes. Where words that are pieces are taken whole, it knows them from
+    /// the start.
     fn taught(&self, limit: usize) -> KnownWords {
-        KnownWords::knowing(|| self.known(), limit)
+        if self.model.takes_whole_words() && !self.looks_up_raw {
+            taught(self.model.vocab(), limit)
+        } else {
+            KnownWords::new(limit)
+        }
     }
 
     /// The same for words as they stand in the text.

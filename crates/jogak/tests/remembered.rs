@@ -2,7 +2,6 @@
 //! new, in tables with and without room.
 
 use jogak::added::{Added, SpecialPolicy};
-use jogak::decode::Decoder;
 use jogak::model::{Bpe, BpeParts, Model, Scratch, Strategy, Way};
 use jogak::normalize::Normalizer;
 use jogak::observe::Silent;
@@ -118,7 +117,13 @@ fn model(dice: &mut Dice, merges: usize, whole_word: bool, made: bool) -> Bpe {
 
 /// Every word by itself, and nothing remembered.
 fn plainly(tokenizer: &Tokenizer, scheme: &Scheme, text: &str) -> Vec<u32> {
-    let mut way = Way { strategy: None, dropout: None, alpha: None, keep_uncovered: false };
+    let mut way = Way {
+        strategy: None,
+        dropout: None,
+        alpha: None,
+        keep_uncovered: false,
+        is_no_piece: false,
+    };
     let (mut scratch, mut ids) = (Scratch::default(), Vec::new());
     let cutter = Pretokenizer::new(std::slice::from_ref(scheme)).expect("a cutter");
     let words = |start: usize, end: usize| {
@@ -137,12 +142,10 @@ fn ids_are_those_of_every_word_by_itself() {
     for round in 0..24 {
         let scheme = [Scheme::Cl100k, Scheme::Gpt2, Scheme::O200k][round % 3].clone();
         let model = model(&mut dice, 300, round % 2 == 0, round % 4 < 2);
-        let decoder = Decoder::new(Vocab::new([b"a"]), &[], None, Marker::None, None);
         let tokenizer = Tokenizer::new(
             Prepare::new(&[], std::slice::from_ref(&scheme)).expect("a front half"),
             Added::new(Vec::new(), &Normalizer::default()).expect("no tokens"),
             Model::Bpe(model),
-            decoder,
             [1 << 14, 1 << 17, 1 << 26][round / 3 % 3],
         );
         // Words that come again, words that hardly do, and letters of one kind only.

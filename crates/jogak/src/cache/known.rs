@@ -25,6 +25,8 @@ pub struct KnownWords {
     limit: usize,
     /// Room for words that are looked for, while nobody has it.
     room: Vec<Sought>,
+    /// All that was to be known from the start is, but for what is too long.
+    is_taught: bool,
 }
 
 impl KnownWords {
@@ -55,6 +57,7 @@ impl KnownWords {
             long: LongWords::new(limit / 2),
             limit,
             room: Vec::new(),
+            is_taught: true,
         };
         // As when words are looked up: some at once, so that memory is waited for once.
         let mut words = words();
@@ -69,21 +72,38 @@ impl KnownWords {
                 return known;
             }
             for (sought, word, id) in block.drain(..) {
-                known.teach(sought, word, id);
+                known.is_taught &= known.teach(sought, word, id);
             }
         }
     }
 
-    fn teach(&mut self, sought: Sought, word: &[u8], id: u32) {
+    /// Says whether it is known then.
+    fn teach(&mut self, sought: Sought, word: &[u8], id: u32) -> bool {
+        if word.is_empty() || word.len() > LONGEST_KNOWN {
+            return true;
+        }
         match Packed::new(&[id]) {
-            Some(ids) if (1..=INLINE).contains(&word.len()) => {
-                if self.short.insert_first(sought, ids) && word.len() <= 4 {
+            Some(ids) if word.len() <= INLINE => {
+                if self.short.get::<Plain>(sought) != Packed::NONE {
+                    return true;
+                }
+                let entered = self.short.enter(sought, ids);
+                if entered && word.len() <= 4 {
                     self.keep_character(word, ids);
                 }
+                entered
             }
-            _ if self.knows(word) => {}
-            _ => self.insert(word, &[id]),
+            _ if self.knows(word) => true,
+            _ => {
+                self.insert(word, &[id]);
+                self.knows(word)
+            }
         }
+    }
+
+    /// Whether it knows all words of so many bytes that it [was taught](KnownWords::knowing).
+    pub fn knows_all(&self, len: usize) -> bool {
+        self.is_taught && len <= LONGEST_KNOWN
     }
 
     /// Bytes that it may take, about.
@@ -93,7 +113,7 @@ impl KnownWords {
 
     /// Forgets everything.
     pub fn clear(&mut self) {
-        *self = Self::new(self.limit);
+        *self = Self { is_taught: false, ..Self::new(self.limit) };
     }
 
     /// Whether there is no room left.

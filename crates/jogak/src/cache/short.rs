@@ -8,7 +8,7 @@ use std::hint::select_unpredictable;
 
 use super::lines::{Line, Lines, number, set};
 use super::{INLINE, fold, key};
-use crate::scan::{Look, Plain, prefetch};
+use crate::scan::{Look, prefetch};
 
 /// Longest word of the narrow table, in bytes; it is ASCII.
 const NARROW: usize = 7;
@@ -307,14 +307,9 @@ impl ShortWords {
         self.enter(sought, ids)
     }
 
-    /// Enters a word of 1 to 15 bytes with an id that fits, if it is not there and [there is
-    /// room](Self::new). Says whether it did.
-    pub(super) fn insert_first(&mut self, sought: Sought, ids: Packed) -> bool {
-        self.get::<Plain>(sought) == Packed::NONE && self.enter(sought, ids)
-    }
-
-    /// Says whether there was room near its place.
-    fn enter(&mut self, sought: Sought, ids: Packed) -> bool {
+    /// Enters a word of 1 to 15 bytes that is not there, where [there is room](Self::new), with ids that
+    /// [fit](Self::fits). Says whether there was room near its place.
+    pub(super) fn enter(&mut self, sought: Sought, ids: Packed) -> bool {
         let (narrow, region) = (self.is_narrow(sought), self.region(sought));
         let mut at = sought.line;
         for _ in 0..FAR_LINES {

@@ -57,6 +57,13 @@ pub struct Decoder {
     flat: Flat,
 }
 
+impl Default for Decoder {
+    /// That of no pieces.
+    fn default() -> Self {
+        Self::new(Vocab::default(), &[], None, Marker::None, None)
+    }
+}
+
 impl Decoder {
     /// A decoder of `vocab`, which has special tokens too (`specials` are their ids). `spaces` says how
     /// spaces were written into the words.

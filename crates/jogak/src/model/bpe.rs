@@ -103,12 +103,7 @@ impl Bpe {
                 Ok((found.pairs, found.proper))
             }
         };
-        let rest = || {
-            if parts.whole_word {
-                vocab.make_ready();
-            }
-            exact.then(|| Cuts::new(&vocab))
-        };
+        let rest = || exact.then(|| Cuts::new(&vocab));
         let (table, cuts) = both(vocab.len() >= WORTH, table, rest);
         let (pairs, proper) = table?;
         let is_listed = parts.merges.is_some();
@@ -174,7 +169,13 @@ impl Bpe {
             return false;
         }
         let mut merger = Merger::default();
-        let mut way = Way { strategy: None, dropout: None, alpha: None, keep_uncovered: false };
+        let mut way = Way {
+            strategy: None,
+            dropout: None,
+            alpha: None,
+            keep_uncovered: false,
+            is_no_piece: false,
+        };
         (0..self.vocab.len() as u32).filter_map(|id| self.vocab.piece(id)).all(|piece| {
             merger.clear();
             piece.iter().for_each(|&byte| merger.push(ids[usize::from(byte)]));
@@ -223,16 +224,17 @@ impl Bpe {
             return self.word_with_unused(unused, word, way, merger, sink, observer);
         }
         let Some(user) = &self.user_defined else {
-            return self.plain_word(word, way, merger, sink, observer);
+            return self.part(word, !way.is_no_piece, way, merger, sink, observer);
         };
         let mut from = 0;
         for (number, start, end) in user.find(word) {
             let between = &word[from..start];
-            self.plain_word(between, way, merger, &mut Shifted { sink, by: from }, observer)?;
+            let sink = &mut Shifted { sink, by: from };
+            self.part(between, true, way, merger, sink, observer)?;
             user.id(number).into_iter().for_each(|id| sink.piece(id, start, end));
             from = end;
         }
-        self.plain_word(&word[from..], way, merger, &mut Shifted { sink, by: from }, observer)
+        self.part(&word[from..], true, way, merger, &mut Shifted { sink, by: from }, observer)
     }
 
     /// A part of a word that nothing covers.
@@ -246,9 +248,11 @@ impl Bpe {
         Pieces::new(self, word, way, sink).push(UNKNOWN, start, end)
     }
 
-    fn plain_word<S: Sink, O: WordObserver>(
+    /// A word, or a part of one between user-defined pieces.
+    fn part<S: Sink, O: WordObserver>(
         &self,
         word: &str,
+        may_be_piece: bool,
         way: &mut Way,
         merger: &mut Merger,
         sink: &mut S,
@@ -258,6 +262,7 @@ impl Bpe {
             return Ok(());
         }
         if self.whole_word
+            && may_be_piece
             && way.dropout.is_none()
             && let Some(id) = self.vocab.id(word.as_bytes())
         {

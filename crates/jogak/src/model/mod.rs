@@ -74,6 +74,8 @@ pub struct Way {
     /// What nothing covers goes to the sink as [`crate::symbols::UNKNOWN`] rather than being an error,
     /// where there is no unknown piece.
     pub keep_uncovered: bool,
+    /// Words are known to be no pieces, so that nobody has to look.
+    pub is_no_piece: bool,
 }
 
 /// The room that models work in, one for each thread, so that no word allocates.

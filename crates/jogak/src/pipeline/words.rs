@@ -89,7 +89,10 @@ impl Learner<'_> {
             return;
         }
         let (word, before) = (&self.text[start..end], out.len());
+        // The pieces are what it was taught.
+        self.way.is_no_piece = table.knows_all(word.len());
         self.result = self.tokenizer.model.word(word, self.way, self.scratch, out, &mut Silent);
+        self.way.is_no_piece = false;
         if self.result.is_ok() {
             self.insert(table, start, end, &out[before..]);
         }
