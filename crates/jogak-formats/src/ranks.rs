@@ -1,6 +1,7 @@
 //! The lines of a `.tiktoken` file: base64, one space, the rank.
 
-use jogak::symbols::draw_into;
+use jogak::beside::both;
+use jogak::symbols::draw_as_utf8;
 use jogak::vocab::Vocab;
 
 /// The pieces of a rank file, drawn in GPT-2's printable characters; the id is the rank.
@@ -12,11 +13,48 @@ use jogak::vocab::Vocab;
 /// assert!(jogak_formats::ranks::read(b"IQ== 0\n").is_none()); // not all bytes
 /// ```
 pub fn read(data: &[u8]) -> Option<Vocab> {
-    let mut drawn = String::with_capacity(data.len());
+    let data = data.strip_suffix(b"\n").unwrap_or(data);
+    let middle = memchr::memchr(b'\n', &data[data.len() / 2..]).filter(|_| data.len() >= WORTH);
+    let all = match middle.map(|at| data.split_at(data.len() / 2 + at)) {
+        Some((one, other)) => {
+            let (one, other) = both(true, || lines(one), || lines(&other[1..]));
+            one?.followed_by(other?)
+        }
+        None => lines(data)?,
+    };
+    // All pieces are different, so these are all bytes.
+    (all.bytes == 256).then(|| crate::by_id(&all.drawn, &all.texts))?.map(|(vocab, _)| vocab)
+}
+
+/// Fewer bytes than these are not worth a thread.
+const WORTH: usize = 1 << 16;
+
+/// Some lines of a file.
+struct Lines {
+    /// The pieces, one behind the other.
+    drawn: Vec<u8>,
+    /// The rank of each, and where it ends.
+    texts: Vec<(u32, usize)>,
+    /// How many of them are one byte.
+    bytes: usize,
+}
+
+impl Lines {
+    fn followed_by(mut self, other: Self) -> Self {
+        let before = self.drawn.len();
+        self.drawn.extend_from_slice(&other.drawn);
+        self.texts.extend(other.texts.iter().map(|&(rank, end)| (rank, before + end)));
+        self.bytes += other.bytes;
+        self
+    }
+}
+
+fn lines(data: &[u8]) -> Option<Lines> {
+    let mut drawn = Vec::with_capacity(data.len());
     let mut texts = Vec::with_capacity(data.len() / 12);
     let mut piece = Vec::new();
     let mut bytes = 0;
-    for line in data.strip_suffix(b"\n").unwrap_or(data).split(|&byte| byte == b'\n') {
+    for line in data.split(|&byte| byte == b'\n') {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         let space = memchr::memchr(b' ', line)?;
         piece.clear();
@@ -29,22 +67,22 @@ pub fn read(data: &[u8]) -> Option<Vocab> {
             digit.is_ascii_digit().then(|| rank * 10 + u32::from(digit - b'0'))
         })?;
         bytes += usize::from(piece.len() == 1);
-        draw_into(&piece, &mut drawn);
+        draw_as_utf8(&piece, &mut drawn);
         texts.push((rank, drawn.len()));
     }
-    // All pieces are different, so these are all bytes.
-    (bytes == 256).then(|| crate::by_id(drawn.as_bytes(), &texts))?.map(|(vocab, _)| vocab)
+    Some(Lines { drawn, texts, bytes })
 }
 
 /// Stands where a character is none of base64's.
 const NONE: u8 = 0xFF;
 
+const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
 const VALUES: [u8; 256] = {
-    let alphabet = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut values = [NONE; 256];
     let mut at = 0;
     while at < 64 {
-        values[alphabet[at] as usize] = at as u8;
+        values[ALPHABET[at] as usize] = at as u8;
         at += 1;
     }
     values
@@ -100,15 +138,48 @@ mod tests {
     }
 
     fn file(more: &str) -> Vec<u8> {
-        let alphabet = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
         let mut data = Vec::new();
         for byte in 0..=255u8 {
             let (high, low) = (usize::from(byte >> 2), usize::from(byte & 3) << 4);
-            data.extend([alphabet[high], alphabet[low]]);
+            data.extend([ALPHABET[high], ALPHABET[low]]);
             data.extend(format!("== {byte}\n").bytes());
         }
         data.extend(more.bytes());
         data
+    }
+
+    /// Longer than what is worth a thread.
+    #[test]
+    fn two_threads_read_what_one_does() {
+        let alphabet: Vec<u8> = ALPHABET[..62].to_vec();
+        let mut more = String::new();
+        for n in 0..9000usize {
+            let letter = |at: u32| char::from(alphabet[n / 62usize.pow(at) % 62]);
+            more += &format!(
+                "{}{}{}a{} {}\n",
+                letter(0),
+                letter(1),
+                letter(2),
+                "Zm9v".repeat(n % 5),
+                n + 256
+            );
+        }
+        let data = file(&more);
+        assert!(data.len() > WORTH);
+        let (vocab, one) = (read(&data).unwrap(), super::lines(data.strip_suffix(b"\n").unwrap()));
+        let one = one.unwrap();
+        assert_eq!(vocab.len(), 9256);
+        let mut start = 0;
+        for &(rank, end) in &one.texts {
+            assert_eq!(vocab.piece(rank), Some(&one.drawn[start..end]));
+            start = end;
+        }
+        // A fault in either half.
+        for place in [data.len() / 4, data.len() * 3 / 4] {
+            let mut wrong = data.clone();
+            wrong[place] = b'-';
+            assert!(read(&wrong).is_none());
+        }
     }
 
     #[test]

@@ -11,6 +11,8 @@
 //!              bytes         6C 6F 77            (GPT-2)
 //! ```
 
+use std::sync::OnceLock;
+
 use rustc_hash::FxHashMap;
 
 /// Stands where a character is outside the alphabet; it is never part of a pair.
@@ -344,9 +346,27 @@ pub fn draw(bytes: &[u8]) -> String {
 
 /// The same, behind what `drawn` has.
 pub fn draw_into(bytes: &[u8], drawn: &mut String) {
-    static CHARACTERS: std::sync::OnceLock<[char; 256]> = std::sync::OnceLock::new();
+    static CHARACTERS: OnceLock<[char; 256]> = OnceLock::new();
     let characters = CHARACTERS.get_or_init(printable);
     drawn.extend(bytes.iter().map(|&byte| characters[usize::from(byte)]));
+}
+
+/// The same as UTF-8: for many short texts it takes half the time.
+pub fn draw_as_utf8(bytes: &[u8], drawn: &mut Vec<u8>) {
+    /// One byte or two, and how many.
+    static CHARACTERS: OnceLock<[([u8; 2], usize); 256]> = OnceLock::new();
+    let characters = CHARACTERS.get_or_init(|| {
+        printable().map(|character| {
+            let mut bytes = [0; 2];
+            let len = character.encode_utf8(&mut bytes).len();
+            (bytes, len)
+        })
+    });
+    for &byte in bytes {
+        let (both, len) = characters[usize::from(byte)];
+        drawn.extend_from_slice(&both);
+        drawn.truncate(drawn.len() - (2 - len));
+    }
 }
 
 /// The bytes of texts that were drawn by [`draw`].
@@ -457,7 +477,10 @@ mod tests {
     fn drawn_texts_are_bytes_either_way() {
         let undraw = Undraw::default();
         let mut drawn = String::new();
-        draw_into(&(0..=255).collect::<Vec<u8>>(), &mut drawn);
+        let (all, mut as_utf8) = ((0..=255).collect::<Vec<u8>>(), b"before".to_vec());
+        draw_into(&all, &mut drawn);
+        draw_as_utf8(&all, &mut as_utf8);
+        assert_eq!(as_utf8, [b"before", drawn.as_bytes()].concat());
         let every = (0..=char::MAX as u32).filter_map(char::from_u32).map(String::from);
         let glued = every.clone().take(0x300).map(|one| format!("lo{one}w"));
         for text in every.chain(glued).chain([drawn, String::new()]) {
