@@ -17,6 +17,9 @@ struct Slot {
 #[derive(Debug, Clone)]
 pub(super) struct PairTable {
     slots: Vec<Slot>,
+    /// Eight bits to a slot, by hash: a pair may be there if its bit is set. Most pairs that are asked for are not
+    /// there, and this is small enough to stay near the processor.
+    marks: Vec<u64>,
     shift: u32,
     len: usize,
     ranks: usize,
@@ -26,23 +29,31 @@ impl PairTable {
     pub(super) fn with_capacity(pairs: usize) -> Self {
         let size = (pairs * 2).next_power_of_two().max(16);
         let free = Slot { left: 0, right: 0, rank: NO_RANK, product: 0 };
-        Self { slots: vec![free; size], shift: 64 - size.trailing_zeros(), len: 0, ranks: 0 }
+        Self {
+            slots: vec![free; size],
+            marks: vec![0; size / 8],
+            shift: 64 - size.trailing_zeros(),
+            len: 0,
+            ranks: 0,
+        }
     }
 
+    /// The bit of a pair; the slot where it should be is an eighth of it.
     #[inline]
-    fn home(&self, left: u32, right: u32) -> usize {
+    fn mark(&self, left: u32, right: u32) -> usize {
         let key = u64::from(left) << 32 | u64::from(right);
         (key.wrapping_mul(0x9E37_79B9_7F4A_7C15)
             .rotate_left(32)
             .wrapping_mul(0xD6E8_FEB8_6659_FD93)
-            >> self.shift) as usize
+            >> (self.shift - 3)) as usize
     }
 
     /// Enters a merge unless the pair is there already; false if it was. There must be room.
     pub(super) fn insert(&mut self, left: u32, right: u32, rank: u32, product: u32) -> bool {
         debug_assert!(self.len * 2 <= self.slots.len());
         let mask = self.slots.len() - 1;
-        let mut at = self.home(left, right);
+        let mark = self.mark(left, right);
+        let mut at = mark / 8;
         while self.slots[at].rank != NO_RANK {
             if (self.slots[at].left, self.slots[at].right) == (left, right) {
                 return false;
@@ -50,6 +61,7 @@ impl PairTable {
             at = (at + 1) & mask;
         }
         self.slots[at] = Slot { left, right, rank, product };
+        self.marks[mark / 64] |= 1 << (mark % 64);
         self.len += 1;
         self.ranks = self.ranks.max(rank as usize + 1);
         true
@@ -59,7 +71,11 @@ impl PairTable {
     #[inline]
     pub(super) fn get(&self, left: u32, right: u32) -> (u32, u32) {
         let mask = self.slots.len() - 1;
-        let mut at = self.home(left, right);
+        let mark = self.mark(left, right);
+        if self.marks[mark / 64] >> (mark % 64) & 1 == 0 {
+            return (NO_RANK, 0);
+        }
+        let mut at = mark / 8;
         loop {
             let slot = &self.slots[at & mask];
             if slot.rank == NO_RANK || (slot.left == left && slot.right == right) {
