@@ -27,6 +27,8 @@ pub struct KnownWords {
     room: Vec<Sought>,
     /// All that was to be known from the start is, but for what is too long.
     is_taught: bool,
+    /// The longest word of that, in bytes.
+    longest: usize,
 }
 
 impl KnownWords {
@@ -58,6 +60,7 @@ impl KnownWords {
             limit,
             room: Vec::new(),
             is_taught: true,
+            longest: 0,
         };
         // As when words are looked up: some at once, so that memory is waited for once.
         let mut words = words();
@@ -72,6 +75,7 @@ impl KnownWords {
                 return known;
             }
             for (sought, word, id) in block.drain(..) {
+                known.longest = known.longest.max(word.len());
                 known.is_taught &= known.teach(sought, word, id);
             }
         }
@@ -101,9 +105,9 @@ impl KnownWords {
         }
     }
 
-    /// Whether it knows all words of so many bytes that it [was taught](KnownWords::knowing).
+    /// Whether it knows all words of so many bytes that it [was to know](KnownWords::knowing).
     pub fn knows_all(&self, len: usize) -> bool {
-        self.is_taught && len <= LONGEST_KNOWN
+        self.is_taught && (len <= LONGEST_KNOWN || len > self.longest)
     }
 
     /// Bytes that it may take, about.

@@ -3,7 +3,7 @@
 //! In words: look at all neighbours; of those that merge, take the one of lowest rank (the leftmost,
 //! if there are several) and join it; begin again until none merges.
 //!
-//! * Short words: exactly that, on an array of ranks beside the symbols.
+//! * Short words: exactly that, on arrays beside the symbols.
 //! * Long words: a queue of (rank, position) over a linked list.
 //! * Very long words (nobody's words, but everybody's attacks): windows. A sequence of pieces is the
 //!   answer for a text exactly if every two neighbours are the answer for their joined text. So the
@@ -36,8 +36,6 @@ pub struct Merger {
     pub(super) ids: Vec<u32>,
     /// Beside each: which of the first symbols it starts with.
     pub(super) starts: Vec<u32>,
-    /// Beside each: the rank of the pair that it makes with the next one.
-    ranks: Vec<u32>,
     queue: Buckets,
     links: Vec<Link>,
     /// Entries that dropout took from the queue since the last merge.
@@ -102,31 +100,46 @@ impl Merger {
     }
 
     fn short<O: WordObserver>(&mut self, pairs: &PairTable, observer: &mut O) {
-        let (ids, starts, ranks) = (&mut self.ids, &mut self.starts, &mut self.ranks);
-        ranks.clear();
-        ranks.extend(ids.windows(2).map(|pair| pairs.rank(pair[0], pair[1])));
-        ranks.push(NO_RANK);
+        let mut len = self.ids.len();
+        let (mut ids, mut starts) = ([0; SHORT], [0; SHORT]);
+        ids[..len].copy_from_slice(&self.ids);
+        starts[..len].copy_from_slice(&self.starts);
+        // Of the pair that each symbol makes with the next one.
+        let (mut ranks, mut products) = ([NO_RANK; SHORT], [0; SHORT]);
+        for at in 0..len - 1 {
+            (ranks[at], products[at]) = pairs.get(ids[at], ids[at + 1]);
+        }
         loop {
             let (mut at, mut best) = (0, NO_RANK);
-            for (place, &rank) in ranks.iter().enumerate() {
+            for (place, &rank) in ranks[..len].iter().enumerate() {
                 if rank < best {
                     (at, best) = (place, rank);
                 }
             }
             if best == NO_RANK {
-                return;
+                break;
             }
-            let (_, product) = pairs.get(ids[at], ids[at + 1]);
+            let product = products[at];
             observer.merged(starts[at] as usize, best, product);
+            len -= 1;
             ids[at] = product;
-            ids.remove(at + 1);
-            starts.remove(at + 1);
-            ranks.remove(at + 1);
-            ranks[at] = ids.get(at + 1).map_or(NO_RANK, |&next| pairs.rank(product, next));
+            for place in at + 1..len {
+                ids[place] = ids[place + 1];
+                starts[place] = starts[place + 1];
+                ranks[place] = ranks[place + 1];
+                products[place] = products[place + 1];
+            }
+            (ranks[at], products[at]) = (NO_RANK, 0);
+            if at + 1 < len {
+                (ranks[at], products[at]) = pairs.get(product, ids[at + 1]);
+            }
             if at > 0 {
-                ranks[at - 1] = pairs.rank(ids[at - 1], product);
+                (ranks[at - 1], products[at - 1]) = pairs.get(ids[at - 1], product);
             }
         }
+        self.clear();
+        self.ids.extend_from_slice(&ids[..len]);
+        self.starts.extend_from_slice(&starts[..len]);
     }
 
     fn long<O: WordObserver>(
