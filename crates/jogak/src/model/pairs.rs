@@ -12,8 +12,8 @@ struct Slot {
     product: u32,
 }
 
-/// (left id, right id) -> (rank, id of the product): open addressing, at most half full, so that a
-/// look-up is one multiplication and mostly one cache line.
+/// (left id, right id) -> (rank, id of the product): open addressing, at most four fifths full. What is not there is
+/// mostly told without a look at the slots, so that it is better to have few of them.
 #[derive(Debug, Clone)]
 pub(super) struct PairTable {
     slots: Vec<Slot>,
@@ -27,7 +27,7 @@ pub(super) struct PairTable {
 
 impl PairTable {
     pub(super) fn with_capacity(pairs: usize) -> Self {
-        let size = (pairs * 2).next_power_of_two().max(16);
+        let size = (pairs * 5 / 4).next_power_of_two().max(16);
         let free = Slot { left: 0, right: 0, rank: NO_RANK, product: 0 };
         Self {
             slots: vec![free; size],
@@ -50,7 +50,7 @@ impl PairTable {
 
     /// Enters a merge unless the pair is there already; false if it was. There must be room.
     pub(super) fn insert(&mut self, left: u32, right: u32, rank: u32, product: u32) -> bool {
-        debug_assert!(self.len * 2 <= self.slots.len());
+        debug_assert!(self.len * 8 <= self.slots.len() * 7);
         let mask = self.slots.len() - 1;
         let mark = self.mark(left, right);
         let mut at = mark / 8;
