@@ -57,7 +57,7 @@ struct LongWord {
 }
 
 /// Remembers the ids of words.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct WordTable {
     slots: Vec<Slot>,
     used: usize,

@@ -59,23 +59,29 @@ struct Shares {
     spans: usize,
 }
 
-/// What one thread needs to encode.
-#[derive(Debug)]
-pub struct Worker {
+/// What a worker has learned.
+#[derive(Debug, Clone)]
+struct Learned {
     known: KnownWords,
     /// Words as they stand in texts, where they are looked up so.
     raw: KnownWords,
-    raw_room: RawScratch,
     /// Parts of words, for Unigram; made when first asked for.
     parts: Option<Box<WordTable>>,
     /// Parts of raw words, for Unigram.
     raw_parts: KnownWords,
     /// Raw words whose ids hold for some sums only, for Unigram.
     marked: Option<Box<LongWords>>,
+    habit: words::Habit,
+}
+
+/// What one thread needs to encode.
+#[derive(Debug)]
+pub struct Worker {
+    learned: Learned,
+    raw_room: RawScratch,
     /// Words with the spans of their pieces, once somebody asks for spans.
     spans: Option<Box<WordTable>>,
     queue: Queue,
-    habit: words::Habit,
     /// Room for the ids of a part of a word.
     found: Vec<u32>,
     scratch: Scratch,
@@ -85,6 +91,19 @@ pub struct Worker {
 }
 
 impl Worker {
+    fn with(learned: Learned) -> Self {
+        Self {
+            learned,
+            raw_room: RawScratch::default(),
+            spans: None,
+            queue: Queue::default(),
+            found: Vec::new(),
+            scratch: Scratch::default(),
+            prepared: prepare::Scratch::default(),
+            part: batch::Part::default(),
+        }
+    }
+
     /// What is needed to encode with spans.
     pub(crate) fn for_spans(&mut self, tokenizer: &Tokenizer) -> (&mut WordTable, &mut Scratch) {
         let limit = || tokenizer.shares().spans;
@@ -199,21 +218,14 @@ impl Tokenizer {
 
     fn worker_that_knows(&self, known: Option<KnownWords>) -> Worker {
         let shares = self.shares();
-        Worker {
+        Worker::with(Learned {
             known: known.unwrap_or_else(|| self.taught(shares.known)),
             raw: self.raw_taught(shares.raw),
-            raw_room: RawScratch::default(),
             parts: None,
             raw_parts: KnownWords::new(shares.raw_parts),
             marked: None,
-            spans: None,
-            queue: Queue::default(),
             habit: words::Habit::default(),
-            found: Vec::new(),
-            scratch: Scratch::default(),
-            prepared: prepare::Scratch::default(),
-            part: batch::Part::default(),
-        }
+        })
     }
 
     /// Who may remember how much.
@@ -382,7 +394,8 @@ impl Tokenizer {
         out: &mut Vec<u32>,
     ) -> Result<()> {
         if let Some(model) = self.model.unigram() {
-            let (text, Worker { parts, scratch, .. }) = (ready.text, worker);
+            let (text, Worker { learned: Learned { parts, .. }, scratch, .. }) =
+                (ready.text, worker);
             // Where pieces that stand for unknown characters are written out, nothing is remembered.
             let reserved = model.has_reserved(text);
             let limit = || self.shares().parts;

@@ -16,7 +16,7 @@ const BLOCK: usize = 64;
 const LARGE: usize = 4 << 20;
 
 /// Words, looked up many at a time.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct KnownWords {
     short: ShortWords,
     /// Characters below U+10000, found without a hash. Empty before the first one.

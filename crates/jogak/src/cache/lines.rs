@@ -75,6 +75,14 @@ impl Lines {
     }
 }
 
+impl Clone for Lines {
+    fn clone(&self) -> Self {
+        let mut lines = Self::new(self.all().len());
+        lines.all_mut().copy_from_slice(self.all());
+        lines
+    }
+}
+
 impl fmt::Debug for Lines {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{} lines", self.all().len())
@@ -100,6 +108,12 @@ mod tests {
                     assert_eq!(number(line, place), expected);
                 }
             }
+            let copy = lines.clone();
+            set(&mut lines.all_mut()[count / 2], 3, 77);
+            assert_eq!(number(&lines.all()[count / 2], 3), 77);
+            assert_ne!(copy.all(), lines.all());
+            let mut others = copy.all().iter().zip(lines.all()).enumerate();
+            assert!(others.all(|(at, (line, other))| at == count / 2 || line == other));
         }
     }
 }

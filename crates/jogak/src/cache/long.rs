@@ -22,7 +22,7 @@ const HEAD: usize = 4;
 const RECORD: usize = 1 << 10;
 
 /// Remembers the ids of words.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct LongWords {
     /// A power of two of them.
     slots: Vec<u64>,

@@ -179,7 +179,7 @@ impl Sought {
 }
 
 /// Words of up to 15 bytes: first the lines of the narrow ones, then those of the wide ones.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct ShortWords {
     lines: Lines,
     narrow: Region,

@@ -170,10 +170,16 @@ impl Tokenizer {
         };
         // Taken and given back here, all at once: threads that came at the same time would each find the list
         // taken, and what their workers know would be lost.
-        let mut idle = self.idle_workers(threads).into_iter().rev();
+        let mut idle = self.idle_workers(threads);
+        // New ones begin with what one of the others has learned.
+        if let Some(Worker { learned, .. }) = idle.last().filter(|_| idle.len() < threads) {
+            let copies = crew(threads - idle.len(), || learned.clone(), |_| learned.clone());
+            idle.splice(0..0, copies.into_iter().map(Worker::with));
+        }
+        let mut idle = idle.into_iter().rev();
         let seats: Vec<_> = (0..threads).map(|_| Mutex::new(idle.next())).collect();
         let run = |seat: usize| {
-            // A new one is made on its own thread, which takes a while.
+            // The first ones are made on their own threads, which takes a while.
             let worker = locked(&seats[seat]).take();
             let mut worker = worker.unwrap_or_else(|| self.new_worker());
             let mut done = Vec::new();

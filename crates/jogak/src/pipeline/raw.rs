@@ -7,7 +7,7 @@ use std::cell::Cell;
 
 use super::parts::Parts;
 use super::words::Habit;
-use super::{Looking, Tokenizer, Worker};
+use super::{Learned, Looking, Tokenizer, Worker};
 use crate::cache::{KnownWords, LONGEST_KNOWN, character, hash, hash_at, look_up_spans};
 use crate::model::{Model, Precision, Scratch, Unigram, Way};
 use crate::normalize::Place;
@@ -140,7 +140,8 @@ impl Tokenizer {
         worker: &mut Worker,
         out: &mut Vec<u32>,
     ) -> bool {
-        let Worker { raw: known, raw_room: room, raw_parts: parts, habit, scratch, .. } = worker;
+        let Worker { learned, raw_room: room, scratch, .. } = worker;
+        let Learned { raw: known, raw_parts: parts, habit, .. } = learned;
         let (bytes, mut sure) = (text.as_bytes(), true);
         let mut words = RawWords { tokenizer: self, raw, way, room, parts, scratch };
         let mut encode = |known: &KnownWords, start: usize, end: usize, ids: &mut Vec<u32>| {
@@ -165,8 +166,8 @@ impl Tokenizer {
         worker: &mut Worker,
         out: &mut Vec<u32>,
     ) -> bool {
-        let Worker { raw: known, raw_room: room, raw_parts: parts, queue, habit, scratch, .. } =
-            worker;
+        let Worker { learned, raw_room: room, queue, scratch, .. } = worker;
+        let Learned { raw: known, raw_parts: parts, habit, .. } = learned;
         let mut raw_words = RawWords { tokenizer: self, raw, way, room, parts, scratch };
         let (sure, odd) = (Cell::new(true), Cell::new(None));
         let learn = |table: &mut KnownWords, start: usize, end: usize, out: &mut Vec<u32>| {

@@ -8,7 +8,7 @@
 
 use super::parts::Parts;
 use super::words::Habit;
-use super::{Tokenizer, Worker, fuse};
+use super::{Learned, Tokenizer, Worker, fuse};
 use crate::cache::{KnownWords, LONGEST_KNOWN, LongWords, hash_at, look_up_spans};
 use crate::model::unigram::{LARGEST_SINGLE, Marked, Running, Unigram};
 use crate::model::{Precision, Scratch};
@@ -87,8 +87,8 @@ impl Tokenizer {
         worker: &mut Worker,
         out: &mut Vec<u32>,
     ) -> bool {
-        let Worker { raw: known, raw_room: room, raw_parts: parts, .. } = worker;
-        let Worker { marked, habit, scratch, .. } = worker;
+        let Worker { learned, raw_room: room, scratch, .. } = worker;
+        let Learned { raw: known, raw_parts: parts, marked, habit, .. } = learned;
         // Places of words are of 32 bits.
         if u32::try_from(text.len()).is_err() {
             return false;

@@ -8,7 +8,7 @@
 //!
 //! What is remembered, and when, is never seen in a result.
 
-use super::{Looking, Tokenizer, Worker, fuse};
+use super::{Learned, Looking, Tokenizer, Worker, fuse};
 use crate::cache::{KnownWords, LONGEST_KNOWN, Queue, hash, look_up_between};
 use crate::error::Result;
 use crate::model::cuts::{Cuts, Row};
@@ -20,7 +20,7 @@ use crate::prepare::Prepared;
 const FEW: usize = 8;
 
 /// What a worker has seen of words that may be cut into parts.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Habit {
     /// Words of Chinese, Korean and their kind, and how many of their parts were more than a character; of late.
     words: u32,
@@ -251,7 +251,8 @@ impl Tokenizer {
         worker: &mut Worker,
         out: &mut Vec<u32>,
     ) -> Result<()> {
-        let Worker { known, queue, habit, found, scratch, .. } = worker;
+        let Worker { learned, queue, found, scratch, .. } = worker;
+        let Learned { known, habit, .. } = learned;
         let text = ready.text;
         let (bytes, before) = (text.as_bytes(), out.len());
         let all = self.model.cuts_all_words();
