@@ -93,9 +93,13 @@ fn model(dice: &mut Dice, merges: usize, whole_word: bool, made: bool) -> Bpe {
             known.push(pieces.len() as u32 - 1);
         }
     }
+    bpe(&pieces, pairs, whole_word)
+}
+
+fn bpe(pieces: &[Vec<u8>], merges: Vec<(u32, u32)>, whole_word: bool) -> Bpe {
     Bpe::new(BpeParts {
-        pieces: Vocab::new(&pieces),
-        merges: Some(pairs),
+        pieces: Vocab::new(pieces),
+        merges: Some(merges),
         products: Vec::new(),
         scores: None,
         user_defined: Vec::new(),
@@ -133,6 +137,28 @@ fn plainly(tokenizer: &Tokenizer, scheme: &Scheme, text: &str) -> Vec<u32> {
     };
     cutter.for_each(text, words).expect("words");
     ids
+}
+
+/// A word that is a piece is taken whole, also where it is too long to be remembered.
+#[test]
+fn pieces_of_any_length_are_taken_whole() {
+    let long = "th".repeat(70);
+    let pieces = (0..=255).map(|byte| vec![byte]).chain([long.clone().into_bytes()]);
+    let tokenizer = Tokenizer::new(
+        Prepare::new(&[], &[Scheme::Cl100k]).expect("a front half"),
+        Added::new(Vec::new(), &Normalizer::default()).expect("no tokens"),
+        Model::Bpe(bpe(&pieces.collect::<Vec<_>>(), Vec::new(), true)),
+        1 << 20,
+    );
+    let (short, longer) = (&long[..130], format!("{long}{long}"));
+    let text = format!("{long}\n{short}\n{longer}\n{long}\nthe {long}");
+    let (mut worker, request) = (tokenizer.worker(), Request::default());
+    for _ in 0..3 {
+        let mut ids = Vec::new();
+        tokenizer.encode(text.as_str(), &request, &mut worker, &mut ids).expect("ids");
+        assert_eq!(ids, plainly(&tokenizer, &Scheme::Cl100k, &text));
+        assert_eq!(ids.iter().filter(|&&id| id == 256).count(), 2);
+    }
 }
 
 #[test]
