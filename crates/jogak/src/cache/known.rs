@@ -25,7 +25,7 @@ pub struct KnownWords {
     limit: usize,
     /// Room for words that are looked for, while nobody has it.
     room: Vec<Sought>,
-    /// All that was to be known from the start is, but for what is too long.
+    /// Words were to be known from the start, and all are, but for those that are too long.
     is_taught: bool,
     /// The longest word of that, in bytes.
     longest: usize,
@@ -34,7 +34,7 @@ pub struct KnownWords {
 impl KnownWords {
     /// Knows no word, and takes at most about `limit` bytes.
     pub fn new(limit: usize) -> Self {
-        Self::knowing(std::iter::empty, limit)
+        Self { is_taught: false, ..Self::knowing(std::iter::empty, limit) }
     }
 
     /// Knows `words`, each with its one id; the first of the same words counts. Takes at most about `limit` bytes
@@ -105,7 +105,7 @@ impl KnownWords {
         }
     }
 
-    /// Whether it knows all words of so many bytes that it [was to know](KnownWords::knowing).
+    /// Whether it knows all words of so many bytes that it [was to know](KnownWords::knowing); false if none were.
     pub fn knows_all(&self, len: usize) -> bool {
         self.is_taught && (len <= LONGEST_KNOWN || len > self.longest)
     }
@@ -117,7 +117,7 @@ impl KnownWords {
 
     /// Forgets everything.
     pub fn clear(&mut self) {
-        *self = Self { is_taught: false, ..Self::new(self.limit) };
+        *self = Self::new(self.limit);
     }
 
     /// Whether there is no room left.
@@ -365,6 +365,11 @@ mod tests {
         let mut room = [0; MOST];
         assert_eq!(table.write_character(u32::from('가'), &mut room), Some(1));
         assert_eq!(room[0], 5);
+        let longest = known().map(|(word, _)| word.len()).max().unwrap_or(0);
+        assert!(longest > LONGEST_KNOWN);
+        let lengths = [1, LONGEST_KNOWN, LONGEST_KNOWN + 1, longest, longest + 1];
+        assert_eq!(lengths.map(|len| table.knows_all(len)), [true, true, false, false, true]);
+        assert!(!KnownWords::new(1 << 20).knows_all(1));
     }
 
     #[test]

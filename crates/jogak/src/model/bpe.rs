@@ -229,8 +229,8 @@ impl Bpe {
         let mut from = 0;
         for (number, start, end) in user.find(word) {
             let between = &word[from..start];
-            let sink = &mut Shifted { sink, by: from };
-            self.part(between, true, way, merger, sink, observer)?;
+            let shifted = &mut Shifted { sink, by: from };
+            self.part(between, true, way, merger, shifted, observer)?;
             user.id(number).into_iter().for_each(|id| sink.piece(id, start, end));
             from = end;
         }
