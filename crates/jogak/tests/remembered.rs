@@ -121,13 +121,7 @@ fn bpe(pieces: &[Vec<u8>], merges: Vec<(u32, u32)>, whole_word: bool) -> Bpe {
 
 /// Every word by itself, and nothing remembered.
 fn plainly(tokenizer: &Tokenizer, scheme: &Scheme, text: &str) -> Vec<u32> {
-    let mut way = Way {
-        strategy: None,
-        dropout: None,
-        alpha: None,
-        keep_uncovered: false,
-        is_no_piece: false,
-    };
+    let mut way = Way::default();
     let (mut scratch, mut ids) = (Scratch::default(), Vec::new());
     let cutter = Pretokenizer::new(std::slice::from_ref(scheme)).expect("a cutter");
     let words = |start: usize, end: usize| {

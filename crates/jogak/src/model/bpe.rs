@@ -169,13 +169,7 @@ impl Bpe {
             return false;
         }
         let mut merger = Merger::default();
-        let mut way = Way {
-            strategy: None,
-            dropout: None,
-            alpha: None,
-            keep_uncovered: false,
-            is_no_piece: false,
-        };
+        let mut way = Way::default();
         (0..self.vocab.len() as u32).filter_map(|id| self.vocab.piece(id)).all(|piece| {
             merger.clear();
             piece.iter().for_each(|&byte| merger.push(ids[usize::from(byte)]));

@@ -62,7 +62,7 @@ impl Sink for Vec<u32> {
 }
 
 /// How words are to be cut, for one call.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Way {
     /// Another strategy than the model's own.
     pub strategy: Option<Strategy>,
