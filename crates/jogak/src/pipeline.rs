@@ -4,6 +4,7 @@
 //! changes while encoding lives in a [`Worker`], one for each thread.
 
 mod batch;
+mod fuse;
 mod parts;
 mod raw;
 mod sums;
@@ -24,6 +25,7 @@ use crate::random::SplitMix64;
 use crate::vocab::Vocab;
 
 pub use batch::Batch;
+use fuse::fuse;
 
 /// How much memory a worker may use to remember words, in bytes; as much again once spans are asked for. (A large
 /// vocabulary that a worker is taught may take more than its share; characters take half a megabyte beside it.)
@@ -472,18 +474,4 @@ impl<L: FnMut(&mut KnownWords, usize, usize, &mut Vec<u32>)> Looking<'_, L> {
     fn finish(&mut self) {
         self.queue.look_up(self.bytes, self.known, self.out, &mut self.learn);
     }
-}
-
-/// Makes one of every run of unknown pieces from place `first` on.
-fn fuse(ids: &mut Vec<u32>, first: usize, unknown: u32) {
-    let mut kept = first;
-    for at in first..ids.len() {
-        let id = ids[at];
-        if id == unknown && kept > first && ids[kept - 1] == id {
-            continue;
-        }
-        ids[kept] = id;
-        kept += 1;
-    }
-    ids.truncate(kept);
 }

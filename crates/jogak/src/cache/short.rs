@@ -105,6 +105,9 @@ fn is_narrow(len: usize, ascii: bool) -> bool {
     (len <= NARROW) & ascii
 }
 
+/// A table of fewer bytes grows faster.
+const FEW: usize = 256 << 10;
+
 /// Lines for one width: a power of two of them.
 #[derive(Debug, Clone, Copy)]
 struct Region {
@@ -127,6 +130,11 @@ impl Region {
 
     fn is_full(self, entries: usize) -> bool {
         self.used * 8 >= self.lines * entries * 5
+    }
+
+    /// Whether it has half of the words that it may have.
+    fn is_half_full(self, entries: usize) -> bool {
+        self.used * 16 >= self.lines * entries * 5
     }
 }
 
@@ -331,16 +339,26 @@ impl ShortWords {
         false
     }
 
-    /// Doubles one of the regions.
+    /// Makes one of the regions larger, and the other one if it would have to grow soon: all words are entered anew.
     #[cold]
     #[inline(never)]
     fn grow(&mut self, narrow: bool) {
         let (narrow_lines, wide_lines) = self.shape();
-        let larger = Self::with_lines(
-            narrow_lines << usize::from(narrow),
-            wide_lines << usize::from(!narrow),
-            self.limit,
-        );
+        let grown = |times: usize| {
+            let times = |region: Region, entries, this| {
+                if this || region.is_half_full(entries) { times } else { 1 }
+            };
+            (
+                narrow_lines * times(self.narrow, entries(true), narrow),
+                wide_lines * times(self.wide, entries(false), !narrow),
+            )
+        };
+        let fits = |&(narrow, wide): &(usize, usize)| narrow + wide <= self.limit;
+        let many = if self.bytes() < FEW { 8 } else { 2 };
+        // There is room for twice this one.
+        let alone = (narrow_lines << usize::from(narrow), wide_lines << usize::from(!narrow));
+        let (narrow, wide) = [grown(many), grown(2)].into_iter().find(fits).unwrap_or(alone);
+        let larger = Self::with_lines(narrow, wide, self.limit);
         let old = std::mem::replace(self, larger);
         let (narrow_lines, wide_lines) = old.lines.all().split_at(narrow_lines);
         for line in narrow_lines {

@@ -11,7 +11,7 @@ use crate::model::unigram::{Marked, NearTies, Unigram};
 
 /// How far sums in a part that is remembered may be from the one before it, for each byte: so much less
 /// than in a word that the parts of one fit.
-const MOST_A_BYTE: f64 = 15.0;
+const MOST_A_BYTE: f64 = 12.5;
 
 /// So many parts are asked for before the first of them is looked up.
 const AHEAD: usize = 4;

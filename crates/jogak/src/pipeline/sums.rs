@@ -29,7 +29,7 @@ const UNCUT_WORDS: u32 = 30;
 /// How far sums in a word of so many bytes may be from the one before it, if it is to be looked up with
 /// others.
 fn extent(bytes: usize) -> usize {
-    16 * (bytes + 3)
+    13 * (bytes + 3)
 }
 
 /// Words that are looked up at once.
