@@ -31,6 +31,8 @@ pub(super) const END: u32 = 0;
 pub(super) struct Chunks {
     /// The characters that occur in chunks, ascending. Character `alphabet[i]` has the number i + 1.
     pub(super) alphabet: Vec<char>,
+    /// How often each of them occurs.
+    pub(super) occurrences: Vec<u64>,
     /// Required characters that occur in no chunk, ascending.
     pub(super) absent: Vec<char>,
     /// How many distinct characters of the corpus the alphabet leaves out.
@@ -81,12 +83,12 @@ impl Chunks {
             config.required_chars.iter().copied().filter(|character| !occurs(character)).collect();
         absent.sort_unstable();
         absent.dedup();
-        let mut alphabet: Vec<char> = characters
+        // Ascending; all of their counts together fit into 64 bits.
+        let (alphabet, occurrences): (Vec<char>, Vec<u64>) = characters
             .iter()
-            .map(|&(character, _)| character)
-            .filter(|character| kept.contains(character))
-            .collect();
-        alphabet.sort_unstable();
+            .filter(|(character, _)| kept.contains(character))
+            .map(|&(character, count)| (character, count as u64))
+            .unzip();
         let left_out = characters.len() - alphabet.len();
         let cutter = Cutter::new(&alphabet, user_defined, config);
         let packing = Packing::new(alphabet.len());
@@ -104,6 +106,7 @@ impl Chunks {
         );
         let mut chunks = Self {
             alphabet,
+            occurrences,
             absent,
             left_out,
             text: Vec::new(),

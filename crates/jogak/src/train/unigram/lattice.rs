@@ -98,14 +98,14 @@ impl<T: Copy + Send + Sync> Lattice<T> {
     /// The lattices of texts, given as (where it stands in `text`, length, what belongs to it),
     /// sorted by their characters.
     pub(super) fn new(
-        texts: &[(u32, u32, T)],
+        texts: impl Iterator<Item = (u32, u32, T)>,
         text: &[u32],
         seeds: &Seeds,
         longest: usize,
         threads: usize,
     ) -> Self {
         let (short, long): (Vec<_>, Vec<_>) =
-            texts.iter().copied().partition(|(_, length, _)| *length as usize <= SHORT);
+            texts.partition(|(_, length, _)| *length as usize <= SHORT);
         let jobs: Vec<&[(u32, u32, T)]> = short.chunks(BLOCK).chain(long.chunks(1)).collect();
         let built = share(
             threads,

@@ -253,15 +253,12 @@ impl<'c> Trainer<'c> {
     fn new(mut chunks: Chunks, config: &'c UnigramConfig) -> Self {
         let seeds = seed::seeds(&chunks, config);
         let (longest, threads) = (config.max_piece_length, config.threads);
-        let texts: Vec<(u32, u32, u64)> = (0..chunks.len())
-            .map(|i| (chunks.starts[i], chunks.chunk(i).len() as u32, chunks.counts[i]))
-            .collect();
-        let lattice = Lattice::new(&texts, &chunks.text, &seeds, longest, threads);
-        drop(texts);
+        let texts = (0..chunks.len())
+            .map(|i| (chunks.starts[i], chunks.chunk(i).len() as u32, chunks.counts[i]));
+        let lattice = Lattice::new(texts, &chunks.text, &seeds, longest, threads);
         let pieces = seeds.at.iter().zip(&seeds.length).zip(0..);
-        let texts: Vec<(u32, u32, u32)> =
-            pieces.map(|((&at, &length), id)| (at, u32::from(length), id)).collect();
-        let own = Lattice::new(&texts, &chunks.text, &seeds, longest, threads);
+        let texts = pieces.map(|((&at, &length), id)| (at, u32::from(length), id));
+        let own = Lattice::new(texts, &chunks.text, &seeds, longest, threads);
         let all = seeds.score.iter().map(|&score| u128::from(score)).sum::<u128>() as f64;
         let first = |&score: &u64| (score as f64 / all).max(pow2(LEAST));
         let probabilities = seeds.score.iter().map(first).collect();

@@ -8,11 +8,14 @@
 //! than one way are the inner nodes of the suffix tree: one sweep with a stack meets them all
 //! (Abouelhoda, Kurtz & Ohlebusch 2004).
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use rustc_hash::FxHashSet;
 
 use super::UnigramConfig;
 use super::chunks::{Chunks, END, MARKS, Uncut};
 use super::suffix::{Ends, Suffixes};
+use crate::scan::prefetch;
 use crate::train::parallel::share;
 
 /// No piece.
@@ -101,25 +104,21 @@ pub(super) fn seeds(chunks: &Chunks, config: &UnigramConfig) -> Seeds {
         Ends::Differ,
         config.threads,
     );
-    let mut owner = Vec::with_capacity(chunks.text.len());
-    for (chunk, pair) in (0u32..).zip(chunks.starts.windows(2)) {
-        owner.resize(pair[1] as usize, chunk);
-    }
-    let weight = |at: u32| chunks.counts[owner[at as usize] as usize];
+    let weights = Weights::new(chunks);
     let filter = Filter::new(&chunks.alphabet, config);
     let mut chosen = if let Some(uncut) = &chunks.uncut {
         beyond_chunks(uncut, chunks, &suffixes, &filter)
     } else {
-        let sweep = Sweep { text: &chunks.text, suffixes: &suffixes, weight, config };
+        let sweep = Sweep { text: &chunks.text, suffixes: &suffixes, weights: &weights, config };
         sweep.best(alphabet, Ends::Differ, |_, piece| filter.allows(piece))
     };
-    for bucket in suffixes.buckets.windows(2).filter(|bucket| bucket[0] < bucket[1]) {
-        let score = suffixes.order[bucket[0]..bucket[1]].iter().map(|&at| weight(at)).sum();
+    drop(weights);
+    for (bucket, &score) in suffixes.buckets[1..].windows(2).zip(&chunks.occurrences) {
         let (left, right) = (bucket[0] as u32, bucket[1] as u32);
         chosen.push(Candidate { score, left, right, length: 1 });
     }
     chosen.sort_unstable_by_key(|candidate| (candidate.left, candidate.length));
-    connect(&suffixes, &chosen, chunks.text.len())
+    connect(&suffixes, &chosen, chunks.text.len(), config.threads)
 }
 
 /// The candidates by [`super::SeedRule::SentencePiece`], as stretches of the suffixes of chunks.
@@ -133,11 +132,7 @@ fn beyond_chunks(
     let alphabet = chunks.alphabet.len();
     let longest = config.max_piece_length;
     let of_words = Suffixes::new(&uncut.text, alphabet + 1, longest, Ends::Alike, config.threads);
-    let weight = |at: u32| {
-        let after = uncut.words.partition_point(|(start, _)| *start <= at);
-        uncut.words[after - 1].1
-    };
-    let sweep = Sweep { text: &uncut.text, suffixes: &of_words, weight, config };
+    let sweep = Sweep { text: &uncut.text, suffixes: &of_words, weights: uncut, config };
     let mut chosen = sweep.best(alphabet, Ends::Alike, |at, piece| {
         usize::from(uncut.left[at]) >= piece.len() && filter.allows(piece)
     });
@@ -170,42 +165,112 @@ fn beyond_chunks(
     chosen
 }
 
-/// Finds out which piece stands where.
-fn connect(suffixes: &Suffixes, chosen: &[Candidate], text: usize) -> Seeds {
-    let mut deepest = vec![NONE; text];
+/// Finds out which piece stands where. The candidates are sorted by their place and length.
+fn connect(suffixes: &Suffixes, chosen: &[Candidate], text: usize, threads: usize) -> Seeds {
+    let deepest: Vec<AtomicU32> =
+        std::iter::repeat_with(|| AtomicU32::new(NONE)).take(text).collect();
     let mut parent = vec![NONE; chosen.len()];
-    let mut open: Vec<u32> = Vec::new();
-    let mut next = 0;
-    for (&at, rank) in suffixes.order.iter().zip(0u32..) {
-        while open.last().is_some_and(|&piece| chosen[piece as usize].right <= rank) {
-            open.pop();
-        }
-        while chosen.get(next).is_some_and(|candidate| candidate.left == rank) {
-            parent[next] = open.last().copied().unwrap_or(NONE);
-            open.push(next as u32);
-            next += 1;
-        }
-        deepest[at as usize] = open.last().copied().unwrap_or(NONE);
+    // No candidate has suffixes of two buckets.
+    let mut jobs = Vec::new();
+    let (mut parents, mut done) = (&mut parent[..], 0);
+    for bucket in suffixes.buckets.windows(2) {
+        let here =
+            chosen[done..].partition_point(|candidate| (candidate.left as usize) < bucket[1]);
+        let (of_bucket, rest) = parents.split_at_mut(here);
+        parents = rest;
+        jobs.push((bucket[0]..bucket[1], done, of_bucket));
+        done += here;
     }
+    share(threads, jobs.into_iter(), Vec::new, |open: &mut Vec<u32>, (ranks, first, parent)| {
+        open.clear();
+        let mut next = 0;
+        for rank in ranks {
+            while open.last().is_some_and(|&piece| chosen[piece as usize].right as usize <= rank) {
+                open.pop();
+            }
+            let longest = |open: &[u32]| open.last().copied().unwrap_or(NONE);
+            while chosen.get(first + next).is_some_and(|candidate| candidate.left as usize == rank)
+            {
+                parent[next] = longest(open);
+                open.push((first + next) as u32);
+                next += 1;
+            }
+            let at = suffixes.order[rank] as usize;
+            deepest[at].store(longest(open), Ordering::Relaxed);
+        }
+    });
     Seeds {
         at: chosen.iter().map(|candidate| suffixes.order[candidate.left as usize]).collect(),
         length: chosen.iter().map(|candidate| candidate.length as u8).collect(),
         score: chosen.iter().map(|candidate| candidate.score).collect(),
-        deepest,
+        deepest: deepest.into_iter().map(AtomicU32::into_inner).collect(),
         parent,
     }
 }
+
+/// How often the text around a place occurs.
+trait Weigh: Sync {
+    fn weight(&self, at: u32) -> u64;
+
+    /// It will be asked for soon.
+    fn prefetch(&self, _at: u32) {}
+}
+
+/// Places of words.
+impl Weigh for Uncut {
+    fn weight(&self, at: u32) -> u64 {
+        let after = self.words.partition_point(|(start, _)| *start <= at);
+        self.words[after - 1].1
+    }
+}
+
+/// The counts of chunks by place: nearly all are small, and they are asked for in no order.
+struct Weights<'c> {
+    chunks: &'c Chunks,
+    /// `u16::MAX` for this and all above.
+    small: Vec<u16>,
+}
+
+impl<'c> Weights<'c> {
+    fn new(chunks: &'c Chunks) -> Self {
+        let mut small = Vec::with_capacity(chunks.text.len());
+        for (end, &count) in chunks.starts[1..].iter().zip(&chunks.counts) {
+            small.resize(*end as usize, u16::try_from(count).unwrap_or(u16::MAX));
+        }
+        Self { chunks, small }
+    }
+}
+
+impl Weigh for Weights<'_> {
+    #[inline(always)]
+    fn weight(&self, at: u32) -> u64 {
+        match self.small[at as usize] {
+            u16::MAX => {
+                let after = self.chunks.starts.partition_point(|&start| start <= at);
+                self.chunks.counts[after - 1]
+            }
+            small => u64::from(small),
+        }
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, at: u32) {
+        prefetch(&self.small, at as usize);
+    }
+}
+
+/// So many places are asked for before the first of them is needed.
+const AHEAD: usize = 16;
 
 /// Meets all candidates.
 struct Sweep<'s, W> {
     text: &'s [u32],
     suffixes: &'s Suffixes,
-    /// How often the text around a place occurs.
-    weight: W,
+    weights: &'s W,
     config: &'s UnigramConfig,
 }
 
-impl<W: Fn(u32) -> u64 + Sync> Sweep<'_, W> {
+impl<W: Weigh> Sweep<'_, W> {
     /// The candidates of highest score; ties go to the text that sorts first.
     fn best(
         &self,
@@ -268,7 +333,10 @@ impl<W: Fn(u32) -> u64 + Sync> Sweep<'_, W> {
                 open.push((common, left, before));
             }
             let at = self.suffixes.order[rank];
-            let weight = (self.weight)(at);
+            if let Some(&soon) = self.suffixes.order.get(rank + AHEAD) {
+                self.weights.prefetch(soon);
+            }
+            let weight = self.weights.weight(at);
             let next = shared(rank + 1);
             if ends == Ends::Differ && weight >= 2 {
                 // A tail that stands nowhere else, but whose chunk occurs more than once.

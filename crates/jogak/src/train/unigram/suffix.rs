@@ -4,7 +4,11 @@
 //! not depend on how repetitive the text is: O(n log n) for n characters.
 
 use super::chunks::{END, Packing};
+use crate::scan::prefetch;
 use crate::train::parallel::share;
+
+/// So many suffixes are asked for before the first of them is needed.
+const AHEAD: usize = 16;
 
 /// How chunks end, to one who asks whether two suffixes go on alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,9 +99,12 @@ impl Sorter<'_> {
     ) {
         let base = keyed.len();
         let fits = self.packing.characters as usize;
-        keyed.extend(
-            order.iter().map(|&at| (self.packing.pack(&self.text[at as usize + depth..]), at)),
-        );
+        keyed.extend(order.iter().enumerate().map(|(number, &at)| {
+            if let Some(&soon) = order.get(number + AHEAD) {
+                prefetch(self.text, soon as usize + depth);
+            }
+            (self.packing.pack(&self.text[at as usize + depth..]), at)
+        }));
         keyed[base..].sort_unstable();
         for (place, &(_, at)) in order.iter_mut().zip(&keyed[base..]) {
             *place = at;
