@@ -56,6 +56,13 @@ impl Unit {
     }
 }
 
+/// The nearest whole number; it is neither negative nor more than 2^62, see [`Unit`]. (Signed conversion is one
+/// instruction on every machine, unsigned is many.)
+#[inline(always)]
+fn units(number: f64) -> u64 {
+    (number + 0.5) as i64 as u64
+}
+
 /// Probability times [`SCALE`] to the power of the length, for every piece.
 pub(super) fn scaled(probabilities: &[f64], lengths: &[u8]) -> Vec<f64> {
     let scale = |(p, length): (&f64, &u8)| p * pow2(SCALE * i32::from(*length));
@@ -129,7 +136,7 @@ fn short<const LIKELIHOOD: bool>(
                 let start = depth.wrapping_sub(length(piece)) & (STACK - 1);
                 let term = scaled[id(piece)] * behind;
                 backward[start] += term;
-                expected[id(piece)] += (forward[start] * term * per_one + 0.5) as u64;
+                expected[id(piece)] += units(forward[start] * term * per_one);
             }
             depth -= 1;
         }
@@ -220,7 +227,7 @@ impl Long {
                 let shift = pow2(self.exponents[start] - self.exponents[d]);
                 let term = scaled[id(piece)] * shift * self.backward[d];
                 self.backward[start] += term;
-                expected[id(piece)] += (self.forward[start] * term * per_one + 0.5) as u64;
+                expected[id(piece)] += units(self.forward[start] * term * per_one);
             }
         }
         if LIKELIHOOD {
