@@ -181,19 +181,43 @@ impl Chunks {
         });
         let mut merged: Vec<_> = merged.into_iter().flatten().collect();
         merged.sort_unstable_by_key(|(job, _)| *job);
-        let all = || merged.iter().flat_map(|(_, entries)| entries);
-        let length: u64 = all().map(|(_, entry)| u64::from(entry.length) + 1).sum();
-        fits("the text of all chunks", length)?;
-        self.text.reserve_exact(length as usize);
-        for (bag, entry) in all() {
-            self.starts.push(self.text.len() as u32);
-            self.counts.push(entry.count);
-            self.total += entry.count * u64::from(entry.length);
-            packing.unpack(entry, &mut self.text);
-            self.text.extend_from_slice(bags[*bag as usize].rest(entry));
-            self.text.push(END);
+        let lengths: Vec<usize> = merged
+            .iter()
+            .map(|(_, entries)| entries.iter().map(|(_, entry)| entry.length as usize + 1).sum())
+            .collect();
+        let length = lengths.iter().sum();
+        fits("the text of all chunks", length as u64)?;
+        self.text = vec![END; length];
+        let mut left = &mut self.text[..];
+        let mut places = Vec::with_capacity(merged.len());
+        let mut from = 0;
+        for (length, (_, entries)) in lengths.into_iter().zip(&merged) {
+            let (text, rest) = left.split_at_mut(length);
+            left = rest;
+            places.push((text, entries));
+            for (_, entry) in entries {
+                self.starts.push(from);
+                self.counts.push(entry.count);
+                self.total += entry.count * u64::from(entry.length);
+                from += entry.length + 1;
+            }
         }
-        self.starts.push(self.text.len() as u32);
+        self.starts.push(from);
+        share(
+            threads,
+            places.into_iter(),
+            || (),
+            |(), (mut text, entries)| {
+                for (bag, entry) in entries {
+                    // The end is there.
+                    let (chunk, rest) = text.split_at_mut(entry.length as usize + 1);
+                    text = rest;
+                    let packed = packing.unpack(entry, chunk);
+                    let rest = bags[*bag as usize].rest(entry);
+                    chunk[packed..packed + rest.len()].copy_from_slice(rest);
+                }
+            },
+        );
         Ok(())
     }
 }

@@ -270,7 +270,7 @@ impl<'s> Builder<'s> {
         let mask = self.started.len() - 1;
         let pieces = &mut self.started[start & mask];
         pieces.clear();
-        let mut piece = self.seeds.deepest[at + start];
+        let mut piece = self.seeds.deepest(at + start);
         while piece != NONE && start + usize::from(self.seeds.length[piece as usize]) > passed {
             pieces.push(piece);
             piece = self.seeds.parent[piece as usize];

@@ -348,7 +348,7 @@ impl<'c> Trainer<'c> {
         observer: &mut O,
     ) -> usize {
         let threads = self.config.threads;
-        let logs = logarithms(&self.probabilities);
+        let logs = logarithms(&self.probabilities, threads);
         let used = best_counts(&self.lattice, &logs, threads);
         let worths = worths(&self.own, &logs, &used, threads);
         let kept = keep(&worths, target);

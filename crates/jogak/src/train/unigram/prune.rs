@@ -11,8 +11,19 @@ use super::seed::NONE;
 use crate::train::parallel::{share, total};
 
 /// The natural logarithm of every probability.
-pub(super) fn logarithms(probabilities: &[f64]) -> Vec<f64> {
-    probabilities.iter().map(|&p| ln(p)).collect()
+pub(super) fn logarithms(probabilities: &[f64], threads: usize) -> Vec<f64> {
+    const JOB: usize = 1 << 14;
+    let mut logs = vec![0.0; probabilities.len()];
+    let jobs = logs.chunks_mut(JOB).zip(probabilities.chunks(JOB));
+    share(
+        threads,
+        jobs,
+        || (),
+        |(), (logs, probabilities)| {
+            logs.iter_mut().zip(probabilities).for_each(|(log, &p)| *log = ln(p));
+        },
+    );
+    logs
 }
 
 /// How often every piece is used if every text is cut in its best way (Viterbi 1967). Of equally good

@@ -30,10 +30,18 @@ pub(super) struct Seeds {
     pub(super) length: Vec<u8>,
     /// Count times length.
     pub(super) score: Vec<u64>,
-    /// For every place of the text the longest piece that stands there, or [`NONE`].
-    pub(super) deepest: Vec<u32>,
+    /// For every place of the text the longest piece that stands there, or [`NONE`]. (Threads write them in no order.)
+    deepest: Vec<AtomicU32>,
     /// For every piece the longest other piece that it starts with, or [`NONE`].
     pub(super) parent: Vec<u32>,
+}
+
+impl Seeds {
+    /// The longest piece that stands at a place, or [`NONE`].
+    #[inline(always)]
+    pub(super) fn deepest(&self, at: usize) -> u32 {
+        self.deepest[at].load(Ordering::Relaxed)
+    }
 }
 
 /// A stretch of suffixes with a common beginning.
@@ -203,7 +211,7 @@ fn connect(suffixes: &Suffixes, chosen: &[Candidate], text: usize, threads: usiz
         at: chosen.iter().map(|candidate| suffixes.order[candidate.left as usize]).collect(),
         length: chosen.iter().map(|candidate| candidate.length as u8).collect(),
         score: chosen.iter().map(|candidate| candidate.score).collect(),
-        deepest: deepest.into_iter().map(AtomicU32::into_inner).collect(),
+        deepest,
         parent,
     }
 }

@@ -36,11 +36,14 @@ impl Packing {
         if packed == 0 { 0 } else { key << (self.bits * (self.characters - packed)) }
     }
 
-    pub(super) fn unpack(self, entry: &Entry, text: &mut Vec<u32>) {
+    /// Writes the characters of a key to the front of `text`, and gives back how many they are.
+    pub(super) fn unpack(self, entry: &Entry, text: &mut [u32]) -> usize {
         let mask = (1u64 << self.bits) - 1;
-        for place in 1..=self.characters.min(entry.length) {
-            text.push((entry.key >> (self.bits * (self.characters - place)) & mask) as u32);
+        let characters = self.characters.min(entry.length);
+        for (number, place) in text.iter_mut().zip(1..=characters) {
+            *number = (entry.key >> (self.bits * (self.characters - place)) & mask) as u32;
         }
+        characters as usize
     }
 }
 
