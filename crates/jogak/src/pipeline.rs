@@ -224,7 +224,7 @@ impl Tokenizer {
             known: known.unwrap_or_else(|| self.taught(shares.known)),
             raw: self.raw_taught(shares.raw),
             parts: None,
-            raw_parts: KnownWords::new(shares.raw_parts),
+            raw_parts: self.untaught(shares.raw_parts),
             marked: None,
             habit: words::Habit::default(),
         })
@@ -262,12 +262,22 @@ impl Tokenizer {
         if self.model.takes_whole_words() && !self.looks_up_raw {
             taught(self.model.vocab(), limit)
         } else {
-            KnownWords::new(limit)
+            self.untaught(limit)
         }
+    }
+
+    /// A table that knows nothing, with room for words of a text: they are about as long as pieces are, and as many. One
+    /// that grows is made anew each time.
+    fn untaught(&self, limit: usize) -> KnownWords {
+        let vocab = self.model.vocab();
+        KnownWords::for_words_like((0..vocab.len() as u32).filter_map(|id| vocab.piece(id)), limit)
     }
 
     /// The same for words as they stand in the text.
     fn raw_taught(&self, limit: usize) -> KnownWords {
+        if self.raw_pieces.is_empty() {
+            return self.untaught(limit);
+        }
         let vocab = self.model.vocab();
         let pieces = || self.raw_pieces.iter().filter_map(|&id| Some((vocab.piece(id)?, id)));
         // Most of what a text has beside them is new.

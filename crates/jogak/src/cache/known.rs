@@ -37,6 +37,14 @@ impl KnownWords {
         Self { is_taught: false, ..Self::knowing(std::iter::empty, limit) }
     }
 
+    /// Knows no word, and has room for about as many as these, but not so much that it is [large](Self::is_large).
+    /// Room takes no memory before it is used. Takes at most about `limit` bytes.
+    pub fn for_words_like<'a>(words: impl Iterator<Item = &'a [u8]>, limit: usize) -> Self {
+        // None takes more than 128 bytes, twice as many narrow ones, and wide ones, and rounded up.
+        let words = words.take((LARGE / 128).min(limit / 256));
+        Self { short: ShortWords::new(words, 2, limit / 2), ..Self::new(limit) }
+    }
+
     /// Knows `words`, each with its one id; the first of the same words counts. Takes at most about `limit` bytes
     /// if they fit.
     pub fn knowing<'a, W: Iterator<Item = (&'a [u8], u32)>>(
@@ -394,6 +402,21 @@ mod tests {
             let mut out = Vec::new();
             assert!(table.get(word.as_bytes(), 0, word.len(), &mut out));
             assert_eq!(out, ids);
+        }
+    }
+
+    #[test]
+    fn room_for_words_is_no_more_than_may_be() {
+        let pieces: Vec<Vec<u8>> = (0..300_000).map(word).collect();
+        for count in [0, 1, 16_500, 17_000, 32_000, 300_000] {
+            for limit in [1 << 12, 1 << 18, 1 << 26] {
+                let pieces = pieces[..count].iter().map(Vec::as_slice);
+                let mut table = KnownWords::for_words_like(pieces, limit);
+                assert!(table.short.bytes() <= (limit / 2).max(1 << 11) && !table.is_large());
+                assert!(!table.knows(b"word") && !table.knows_all(4));
+                table.insert(b"word", &[7, 8]);
+                assert!(table.knows(b"word"));
+            }
         }
     }
 
