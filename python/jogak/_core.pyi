@@ -32,6 +32,7 @@ __all__ = [
     "pretokenize",
     "read_ranks",
     "read_sections",
+    "sha256",
     "train_bpe",
     "train_unigram",
     "train_wordpiece",
@@ -92,6 +93,7 @@ class Merges:
     def products(self) -> set[int]: ...
 
 def read_ranks(data: bytes) -> Ids | None: ...
+def sha256(data: bytes) -> str: ...
 def read_sections(
     data: bytes,
 ) -> tuple[bytes, Ids, tuple[int, int] | None, tuple[int, int] | None] | None: ...

@@ -11,6 +11,18 @@ mod numbers;
 pub mod ranks;
 
 use jogak::vocab::Vocab;
+use sha2::{Digest, Sha256};
+
+/// The SHA-256 of the bytes of a file, in hexadecimal digits: published files are known by it.
+///
+/// ```
+/// let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+/// assert_eq!(jogak_formats::sha256(b""), empty);
+/// ```
+#[must_use]
+pub fn sha256(data: &[u8]) -> String {
+    Sha256::digest(data).iter().map(|byte| format!("{byte:02x}")).collect()
+}
 
 /// So many ids may stand for nothing; a file with more is taken for broken rather than given memory.
 const MOST_HOLES: usize = 1_000_000;

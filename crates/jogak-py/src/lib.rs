@@ -10,6 +10,7 @@ mod models;
 mod normalizers;
 mod pieces;
 mod schemes;
+mod sections;
 mod texts;
 mod tokenizer;
 mod train;
@@ -35,7 +36,9 @@ mod _core {
         PyNormalizer, charsmap_rules, compile_charsmap, named_charsmap, parse_rule_tsv, pretokenize,
     };
     #[pymodule_export]
-    use crate::pieces::{PyAddedTokens, PyIds, PyMerges, PyPieces, read_ranks, read_sections};
+    use crate::pieces::{PyAddedTokens, PyIds, PyMerges, PyPieces};
+    #[pymodule_export]
+    use crate::sections::{read_ranks, read_sections, sha256};
     #[pymodule_export]
     use crate::texts::PyChosen;
     #[pymodule_export]

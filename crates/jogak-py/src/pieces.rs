@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use jogak::added::AddedToken;
 use jogak::vocab::Vocab;
-use jogak_formats::{json, ranks};
+use jogak_formats::json;
 use pyo3::exceptions::{PyIndexError, PyKeyError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
@@ -95,7 +95,7 @@ pub(crate) struct PyIds {
 }
 
 impl PyIds {
-    fn new(vocab: Vocab, empty: Option<u32>, scores: Option<Vec<f64>>) -> Self {
+    pub(crate) fn new(vocab: Vocab, empty: Option<u32>, scores: Option<Vec<f64>>) -> Self {
         Self { texts: Arc::new(Texts { vocab, empty }), scores }
     }
 }
@@ -445,58 +445,7 @@ pub(crate) fn merges_of(merges: &Bound<'_, PyAny>) -> PyResult<MergesOf> {
     Ok((merges.extract()?, Vec::new()))
 }
 
-/// The pieces of a rank file, drawn in GPT-2's printable characters; None for a file that is left to
-/// others.
-#[pyfunction]
-pub(crate) fn read_ranks(py: Python<'_>, data: &Bound<'_, PyBytes>) -> Option<PyIds> {
-    let data = data.as_bytes();
-    py.detach(|| ranks::read(data)).map(|vocab| PyIds::new(vocab, None, None))
-}
-
 /// A section of a file.
 fn section_of<'a>(data: &'a Bound<'_, PyBytes>, (start, end): (usize, usize)) -> Option<&'a str> {
     std::str::from_utf8(data.as_bytes().get(start..end)?).ok()
-}
-
-/// Where a section starts and ends.
-type Section = Option<(usize, usize)>;
-/// The long sections of a `tokenizer.json`; see [`read_sections`].
-type Sections<'py> = (Bound<'py, PyBytes>, PyIds, Section, Section);
-
-/// The long sections of a `tokenizer.json`: the file with null in their places, the vocabulary, and where
-/// the merges and the added tokens stand. None for a file that is left to others.
-#[pyfunction]
-pub(crate) fn read_sections<'py>(
-    py: Python<'py>,
-    data: &Bound<'py, PyBytes>,
-) -> Option<Sections<'py>> {
-    let data = data.as_bytes();
-    let (rest, ids, [merges, added]) = py.detach(|| {
-        let text = std::str::from_utf8(data).ok()?;
-        let wanted: [&[&str]; 3] = [&["model", "vocab"], &["model", "merges"], &["added_tokens"]];
-        let [vocab, merges, added] = <[_; 3]>::try_from(json::fields(text, &wanted)?).ok()?;
-        let vocab = vocab?;
-        let ids = match data[vocab.start] {
-            b'{' => {
-                let (vocab, empty) = json::ids(&text[vocab.clone()])?;
-                PyIds::new(vocab, empty, None)
-            }
-            _ => {
-                let (vocab, scores) = json::scored(&text[vocab.clone()])?;
-                PyIds::new(vocab, None, Some(scores))
-            }
-        };
-        let lists = [merges, added].map(|found| found.filter(|found| data[found.start] == b'['));
-        let mut gone: Vec<_> = lists.iter().flatten().cloned().chain([vocab]).collect();
-        gone.sort_by_key(|range| range.start);
-        let (mut rest, mut from) = (Vec::new(), 0);
-        for range in gone {
-            rest.extend_from_slice(&data[from..range.start]);
-            rest.extend_from_slice(b"null");
-            from = range.end;
-        }
-        rest.extend_from_slice(&data[from..]);
-        Some((rest, ids, lists.map(|found| found.map(|found| (found.start, found.end)))))
-    })?;
-    Some((PyBytes::new(py, &rest), ids, merges, added))
 }

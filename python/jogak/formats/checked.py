@@ -10,7 +10,6 @@ that nobody asked for is an error.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -102,6 +101,9 @@ def parse(data: bytes, file: str | None, parse_float: Callable[[str], float] | N
             if len(digits) > _DIGITS:
                 raise fault(file, "number", f"found a number of {len(digits):,} digits")
             return int(digits)
+
+    # Other files are read without it.
+    import json
 
     try:
         return json.loads(

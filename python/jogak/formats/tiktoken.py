@@ -16,9 +16,6 @@ Source: https://github.com/openai/tiktoken, ``tiktoken/load.py`` and ``tiktoken_
 
 from __future__ import annotations
 
-import base64
-import binascii
-import hashlib
 import os
 import re
 from collections.abc import Iterable, Mapping
@@ -99,7 +96,7 @@ def read(
     data = read_bytes(path)
     ranks = _core.read_ranks(data) or _ranks(data, name)
     if scheme is None:
-        scheme = PUBLISHED.get(hashlib.sha256(data).hexdigest())
+        scheme = PUBLISHED.get(_core.sha256(data))
     if scheme is not None:
         published = encoding(scheme)
         if special_tokens is None:
@@ -174,6 +171,8 @@ def _are_plain(special_tokens: Mapping[str, int], ranks: Mapping[str, int]) -> b
 
 def _ranks(data: bytes, file: str) -> dict[str, int]:
     """The lines as printable text -> rank."""
+    import base64
+
     ranks: dict[str, int] = {}
     line_of_rank: dict[int, int] = {}
     line_of_piece: dict[str, int] = {}
@@ -199,7 +198,7 @@ def _ranks(data: bytes, file: str) -> dict[str, int]:
             continue  # Whisper's file gives an id to the empty piece: no text ever becomes it.
         try:
             piece = base64.b64decode(match[1], validate=True)
-        except binascii.Error:
+        except ValueError:
             piece = b""
         if not piece:
             raise fault(
@@ -255,6 +254,8 @@ def write(
         OSError: the file cannot be written.
     """
     pieces = rank_pieces(spec, os.fspath(path), "a .tiktoken file")
+    import base64
+
     lines = [base64.b64encode(piece) + b" %d\n" % rank for rank, piece in pieces]
     write_atomically(path, b"".join(lines))
 

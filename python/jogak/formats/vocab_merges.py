@@ -14,12 +14,12 @@ Source: https://github.com/openai/gpt-2, ``encoder.py``
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from jogak import _core
 from jogak.errors import ConfigError, FormatError, UnsupportedFeature
 from jogak.formats import bytelevel
 from jogak.formats.checked import Node, fault, is_unicode, parse, shown
@@ -99,7 +99,7 @@ def read(
     vocab_bytes = read_bytes(vocab_path)
     ids = _vocabulary(vocab_bytes, vocab_file)
     if special_tokens is None:
-        special_tokens = _PUBLISHED.get(hashlib.sha256(vocab_bytes).hexdigest(), ())
+        special_tokens = _PUBLISHED.get(_core.sha256(vocab_bytes), ())
     special = _special_tokens(special_tokens, ids, vocab_file)
     ids = {**ids, **special}
     marker, pretokenizer = _border_and_words(marker, pretokenizer, ids, vocab_file)

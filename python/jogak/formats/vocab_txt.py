@@ -19,11 +19,11 @@ Source: https://github.com/google-research/bert, ``tokenization.py``
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Literal
 
+from jogak import _core
 from jogak.errors import ConfigError, UnsupportedFeature
 from jogak.formats.checked import fault
 from jogak.formats.family import Format, Loaded, Peek, Probe
@@ -189,7 +189,7 @@ def _pieces(data: bytes, name: str) -> tuple[tuple[str | None, ...], dict[str, i
 
 
 def _lowercase(data: bytes, name: str, given: bool | None) -> bool:
-    known = _PUBLISHED.get(hashlib.sha256(data).hexdigest()) if given is None else given
+    known = _PUBLISHED.get(_core.sha256(data)) if given is None else given
     if known is None:
         raise ConfigError(
             f"{name}: a vocab.txt does not say whether text is lower-cased, and this one is none that "

@@ -8,8 +8,6 @@ SentencePiece's models have a way of their own, which is one stage for itself.
 
 from __future__ import annotations
 
-import base64
-import binascii
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import field
@@ -245,6 +243,8 @@ class DecodeSentencePiece(_Stage):
 
     def to_dict(self) -> dict[str, Any]:
         """The stage as plain data: its charsmap in base64."""
+        import base64
+
         data = base64.b64encode(self.charsmap).decode("ascii")
         return {**super().to_dict(), "control": list(self.control), "charsmap": data}
 
@@ -288,8 +288,10 @@ def decoder_stage_from_dict(data: Mapping[str, Any]) -> DecoderStage:
     if not isinstance(kind, str) or kind not in _KINDS:
         raise ConfigError(f"decoder stage {kind!r} is not known; expected one of {[*_KINDS]}")
     if kind == "sentencepiece" and isinstance(options.get("charsmap"), str):
+        import base64
+
         try:
             options["charsmap"] = base64.b64decode(options["charsmap"], validate=True)
-        except (binascii.Error, ValueError) as error:
+        except ValueError as error:
             raise ConfigError(f"the charsmap of a decoder is no base64: {error}") from None
     return made(f"decoder stage {kind!r}", _KINDS[kind], options)

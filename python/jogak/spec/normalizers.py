@@ -5,8 +5,6 @@ Every normalizer keeps track of where its text came from, so that ids have their
 
 from __future__ import annotations
 
-import base64
-import binascii
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Literal, TypeAlias, cast, get_args
@@ -128,6 +126,8 @@ class Charsmap(_Stage):
 
     def to_dict(self) -> dict[str, Any]:
         """The charsmap as plain data: its bytes in base64."""
+        import base64
+
         data = base64.b64encode(self.data).decode("ascii")
         return {**self.to_core(), "data": data}
 
@@ -432,8 +432,10 @@ def normalizer_from_dict(data: Mapping[str, Any]) -> Normalizer:
     if not isinstance(kind, str) or kind not in _KINDS:
         raise ConfigError(f"normalizer type {kind!r} is not known; expected one of {[*_KINDS]}")
     if kind == "charsmap" and isinstance(options.get("data"), str):
+        import base64
+
         try:
             options["data"] = base64.b64decode(options["data"], validate=True)
-        except (binascii.Error, ValueError) as error:
+        except ValueError as error:
             raise ConfigError(f"the data of a charsmap are no base64: {error}") from None
     return made(f"normalizer {kind!r}", _KINDS[kind], options)

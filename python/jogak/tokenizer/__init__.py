@@ -6,7 +6,6 @@ What it does stands in `running`, what a call may say in `calls`; how a file bec
 from __future__ import annotations
 
 import dataclasses
-import json
 import os
 from collections.abc import Mapping
 from functools import cached_property
@@ -247,7 +246,7 @@ class Tokenizer(Running):
         return _restore, (
             _plain(native.spec_to_dict(self._spec)),
             None if training is None else _plain(training.to_dict()),
-            json.dumps(dict(self._extras)).encode(),  # files are written in their order
+            _json(dict(self._extras)),  # files are written in their order
         )
 
     def __eq__(self, other: object) -> bool:
@@ -316,11 +315,19 @@ def load(path: Any, format: str | None = None, **options: Any) -> Tokenizer:
     return tokenizer
 
 
+def _json(data: dict[str, Any], **options: Any) -> bytes:
+    import json
+
+    return json.dumps(data, **options).encode()
+
+
 def _plain(data: dict[str, Any]) -> bytes:
-    return json.dumps(data, sort_keys=True, separators=(",", ":")).encode()
+    return _json(data, sort_keys=True, separators=(",", ":"))
 
 
 def _restore(spec: bytes, training: bytes | None, extras: bytes) -> Tokenizer:
+    import json
+
     from jogak.formats import native
     from jogak.training import log_from_dict
 

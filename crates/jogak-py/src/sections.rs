@@ -1,0 +1,65 @@
+//! The long parts of tokenizer files for Python: read here, handed out as what [`super::pieces`] has.
+
+use jogak_formats::{json, ranks};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::pieces::PyIds;
+
+/// The pieces of a rank file, drawn in GPT-2's printable characters; None for a file that is left to
+/// others.
+#[pyfunction]
+pub(crate) fn read_ranks(py: Python<'_>, data: &Bound<'_, PyBytes>) -> Option<PyIds> {
+    let data = data.as_bytes();
+    py.detach(|| ranks::read(data)).map(|vocab| PyIds::new(vocab, None, None))
+}
+
+/// The SHA-256 of the bytes of a file, in hexadecimal digits.
+#[pyfunction]
+pub(crate) fn sha256(py: Python<'_>, data: &Bound<'_, PyBytes>) -> String {
+    let data = data.as_bytes();
+    py.detach(|| jogak_formats::sha256(data))
+}
+
+/// Where a section starts and ends.
+type Section = Option<(usize, usize)>;
+/// The long sections of a `tokenizer.json`; see [`read_sections`].
+type Sections<'py> = (Bound<'py, PyBytes>, PyIds, Section, Section);
+
+/// The long sections of a `tokenizer.json`: the file with null in their places, the vocabulary, and where
+/// the merges and the added tokens stand. None for a file that is left to others.
+#[pyfunction]
+pub(crate) fn read_sections<'py>(
+    py: Python<'py>,
+    data: &Bound<'py, PyBytes>,
+) -> Option<Sections<'py>> {
+    let data = data.as_bytes();
+    let (rest, ids, [merges, added]) = py.detach(|| {
+        let text = std::str::from_utf8(data).ok()?;
+        let wanted: [&[&str]; 3] = [&["model", "vocab"], &["model", "merges"], &["added_tokens"]];
+        let [vocab, merges, added] = <[_; 3]>::try_from(json::fields(text, &wanted)?).ok()?;
+        let vocab = vocab?;
+        let ids = match data[vocab.start] {
+            b'{' => {
+                let (vocab, empty) = json::ids(&text[vocab.clone()])?;
+                PyIds::new(vocab, empty, None)
+            }
+            _ => {
+                let (vocab, scores) = json::scored(&text[vocab.clone()])?;
+                PyIds::new(vocab, None, Some(scores))
+            }
+        };
+        let lists = [merges, added].map(|found| found.filter(|found| data[found.start] == b'['));
+        let mut gone: Vec<_> = lists.iter().flatten().cloned().chain([vocab]).collect();
+        gone.sort_by_key(|range| range.start);
+        let (mut rest, mut from) = (Vec::new(), 0);
+        for range in gone {
+            rest.extend_from_slice(&data[from..range.start]);
+            rest.extend_from_slice(b"null");
+            from = range.end;
+        }
+        rest.extend_from_slice(&data[from..]);
+        Some((rest, ids, lists.map(|found| found.map(|found| (found.start, found.end)))))
+    })?;
+    Some((PyBytes::new(py, &rest), ids, merges, added))
+}
