@@ -21,14 +21,27 @@
 //! | single | 32 bits; a sum beyond ±100,000 starts over from 0 | SentencePiece 0.2.3 |
 //!
 //! Both add from the start of the word, and SentencePiece's word is the whole text.
+//!
+//! ```text
+//! parts.rs    what a model is made of -> the model
+//! marks.rs    where a word falls into parts
+//! viterbi.rs  the best path of a part
+//! near.rs     the same, and for which sums before the part it holds
+//! pieces.rs   a path -> pieces
+//! lattice.rs  all paths; agenda.rs: the n best of them, as SentencePiece finds them
+//! ```
 
 mod agenda;
 mod lattice;
+mod marks;
 mod near;
+mod parts;
+mod pieces;
 mod viterbi;
 
 pub use lattice::{Lattice, Path};
 pub use near::{Marked, NearTies, Running};
+pub use parts::UnigramParts;
 pub(crate) use viterbi::LARGEST_SINGLE;
 pub use viterbi::{Lane, Viterbi};
 
@@ -38,11 +51,9 @@ use super::Sink;
 use super::cuts::Cuts as Borders;
 use crate::error::{Error, Result};
 use crate::observe::WordObserver;
-use crate::symbols::UNKNOWN;
 use crate::vocab::{DoubleArray, Vocab};
-
-/// The score of an unknown character lies this far below the lowest score of a piece.
-const UNKNOWN_PENALTY: f64 = 10.0;
+use marks::Cuts;
+use pieces::{Pieces, Uncovered};
 
 /// How sums of scores are rounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,32 +62,6 @@ pub enum Precision {
     Double,
     /// 32 bits, starting over beyond ±100,000: SentencePiece.
     Single,
-}
-
-/// What a Unigram model is made of; see the fields.
-#[derive(Debug, Clone)]
-pub struct UnigramParts {
-    /// The bytes of every piece that ordinary text may become. A hole for an id that stands for nothing
-    /// or for a special token.
-    pub pieces: Vocab,
-    /// Natural log-probabilities, one for every id; those of ids without a piece are not looked at.
-    pub scores: Vec<f64>,
-    /// Pieces that are to be found wherever they stand: their score is not the listed one, but a
-    /// tenth of their length less one, in bytes, which is above any log-probability.
-    pub user_defined: Vec<u32>,
-    /// The ids of the pieces for the 256 bytes, where unknown characters fall back to them.
-    pub byte_fallback: Option<Box<[u32; 256]>>,
-    /// The id for what nothing covers.
-    pub unknown: Option<u32>,
-    /// One unknown piece for a run of unknown characters.
-    pub fuse_unknown: bool,
-    /// How sums are rounded.
-    pub precision: Precision,
-    /// The score of an unknown character; None for the lowest of all pieces less 10.
-    pub unknown_score: Option<f64>,
-    /// As HF tokenizers: the unknown piece and those of bytes may also be found in text, and a run of
-    /// unknown characters falls back to bytes only if there is a piece for each of them.
-    pub hf_rules: bool,
 }
 
 /// A Unigram model, compiled.
@@ -123,129 +108,7 @@ struct HfRules {
     strict: bool,
 }
 
-/// Where no piece lies across: before `▁`, as far as the vocabulary allows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Cuts {
-    /// Before every `▁`: no piece has one but in front.
-    Each,
-    /// Before every run of `▁`: no piece has one behind another character.
-    Runs,
-    /// Nowhere.
-    Never,
-}
-
-const MARK: &[u8] = "▁".as_bytes();
-
 impl Unigram {
-    /// Compiles a model.
-    ///
-    /// # Errors
-    /// [`Error::Config`] if there are not as many scores as pieces, or one is not finite, or no text
-    /// has a piece; [`Error::TooLarge`] for more pieces than the tree can hold.
-    pub fn new(parts: UnigramParts) -> Result<Self> {
-        let UnigramParts { pieces: vocab, mut scores, user_defined, .. } = parts;
-        if scores.len() != vocab.len() {
-            return Err(Error::Config {
-                option: "scores",
-                found: format!("a list of {}", scores.len()),
-                expected: format!("as many as pieces ({})", vocab.len()),
-            });
-        }
-        let mut normal: Vec<bool> =
-            (0..vocab.len() as u32).map(|id| vocab.piece(id).is_some()).collect();
-        for (id, score) in scores.iter().enumerate().filter(|&(id, _)| normal[id]) {
-            // A sum of 32 bits must have a number too.
-            if !score.is_finite() || score.abs() > f64::from(f32::MAX) / 2.0 {
-                return Err(Error::Config {
-                    option: "scores",
-                    found: format!("{score} for id {id}"),
-                    expected: "finite numbers, the logarithms of probabilities".into(),
-                });
-            }
-        }
-        for &id in &user_defined {
-            let Some(piece) = vocab.piece(id) else {
-                return Err(Error::Config {
-                    option: "user_defined",
-                    found: format!("id {id}"),
-                    expected: "ids of pieces that text can become".into(),
-                });
-            };
-            normal[id as usize] = false;
-            // SentencePiece computes in 64 bits and keeps 32.
-            scores[id as usize] = f64::from((0.1 * (piece.len() as f64 - 1.0)) as f32);
-        }
-        let lowest = scores.iter().zip(&normal).filter(|&(_, &is)| is).map(|(&score, _)| score);
-        let lowest = lowest.fold(f64::INFINITY, f64::min);
-        let lowest = if lowest.is_finite() { lowest } else { 0.0 };
-        let texts = || (0..vocab.len() as u32).map(|id| (vocab.piece(id).unwrap_or_default(), id));
-        let unknown_score = parts.unknown_score.unwrap_or(lowest - UNKNOWN_PENALTY);
-        if !unknown_score.is_finite() || unknown_score.abs() > f64::from(f32::MAX) / 2.0 {
-            return Err(Error::Config {
-                option: "unknown_score",
-                found: unknown_score.to_string(),
-                expected: "a finite number, the logarithm of a probability".into(),
-            });
-        }
-        let mut single: Vec<f32> = scores.iter().map(|&score| score as f32).collect();
-        let unknown_single = match parts.unknown_score {
-            Some(score) => score as f32,
-            None => lowest as f32 - UNKNOWN_PENALTY as f32,
-        };
-        let found = parts.hf_rules.then(|| (scores.clone(), single.clone()));
-        let mut set = |id: u32, known: bool| {
-            if let Some(score) = scores.get_mut(id as usize) {
-                *score = if known { 0.0 } else { unknown_score };
-                single[id as usize] = if known { 0.0 } else { unknown_single };
-            }
-        };
-        parts.unknown.iter().for_each(|&id| set(id, false));
-        // A character counts once, with the first of its bytes.
-        for (byte, &id) in (0..=255u8).zip(parts.byte_fallback.iter().flat_map(|ids| ids.iter())) {
-            set(id, byte & 0xC0 == 0x80);
-        }
-        let many = parts.precision == Precision::Single && !user_defined.is_empty();
-        let among_ways = many.then(|| {
-            let mut among = scores.clone();
-            for &id in &user_defined {
-                let piece = vocab.piece(id).unwrap_or_default();
-                let characters = piece.iter().filter(|&byte| byte & 0xC0 != 0x80);
-                among[id as usize] = f64::from((0.1 * (characters.count() as f64 - 1.0)) as f32);
-            }
-            among
-        });
-        let bytes = parts.byte_fallback.as_deref();
-        let text_of = |id: u32| vocab.piece(id);
-        let hf = found.map(|(scores, single)| HfRules {
-            scores,
-            single,
-            unknown: parts
-                .unknown
-                .and_then(text_of)
-                .map(|piece| memmem::Finder::new(piece).into_owned()),
-            bytes: bytes.is_some_and(|ids| ids.iter().any(|&id| text_of(id).is_some())),
-            always: bytes.is_some_and(|ids| ids.contains(&UNKNOWN)),
-            strict: parts.unknown.is_none(),
-        });
-        Ok(Self {
-            hf: hf.map(Box::new),
-            among_ways,
-            tree: DoubleArray::new(texts())?.with_characters(),
-            cuts: Cuts::new(texts().map(|(piece, _)| piece)),
-            borders: Borders::new(&vocab),
-            offered: std::iter::once(f32::NEG_INFINITY).chain(single.iter().copied()).collect(),
-            single,
-            unknown_score,
-            unknown_single,
-            unknown: parts.unknown,
-            fuse_unknown: parts.fuse_unknown,
-            byte_fallback: parts.byte_fallback,
-            precision: parts.precision,
-            vocab,
-            scores,
-        })
-    }
-
     /// The pieces that text can become.
     pub fn vocab(&self) -> &Vocab {
         &self.vocab
@@ -339,7 +202,8 @@ impl Unigram {
     }
 
     /// The best path of one [part](Unigram::for_each_part) of a word, into `viterbi`; `running` is the
-    /// sum so far, and then with the part. Unknown characters are [`UNKNOWN`], one by one.
+    /// sum so far, and then with the part. Unknown characters are
+    /// [`UNKNOWN`](crate::symbols::UNKNOWN), one by one.
     ///
     /// # Errors
     /// [`Error::TooLarge`] for a part of 4 GiB.
@@ -384,27 +248,8 @@ impl Unigram {
     /// Calls `each` with the parts of a word that no piece connects. Each can be cut by itself, given
     /// the sum of the scores before it. Cost: linear in the word.
     #[inline]
-    pub fn for_each_part(&self, word: &str, mut each: impl FnMut(usize, usize)) {
-        let mut start = 0;
-        if self.cuts != Cuts::Never {
-            let mut last = None;
-            let bytes = word.as_bytes();
-            // Few other characters begin with this byte, and looking for one byte is faster.
-            for at in memchr::memchr_iter(MARK[0], bytes) {
-                if bytes.get(at + 1..at + 3) != Some(&MARK[1..]) {
-                    continue;
-                }
-                let continues = self.cuts == Cuts::Runs && last == at.checked_sub(MARK.len());
-                if at > start && !continues {
-                    each(start, at);
-                    start = at;
-                }
-                last = Some(at);
-            }
-        }
-        if start < word.len() {
-            each(start, word.len());
-        }
+    pub fn for_each_part(&self, word: &str, each: impl FnMut(usize, usize)) {
+        self.cuts.for_each_part(word, each);
     }
 
     /// Where no piece lies across two characters.
@@ -466,137 +311,6 @@ impl Unigram {
         let mut pieces = Pieces::new(self, word, keep_uncovered, sink);
         path.into_iter().try_for_each(|(id, start, end)| pieces.push(id, start, end))?;
         pieces.finish()
-    }
-}
-
-impl Cuts {
-    fn new<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> Self {
-        let mut cuts = Cuts::Each;
-        for piece in pieces {
-            let mut allowed = 0;
-            for at in memchr::memmem::find_iter(piece, MARK) {
-                if at > allowed {
-                    return Cuts::Never;
-                }
-                if at > 0 {
-                    cuts = Cuts::Runs;
-                }
-                allowed = at + MARK.len();
-            }
-        }
-        cuts
-    }
-}
-
-/// Sees the first unknown character by which a place is come to best.
-struct Uncovered<'a, O> {
-    inner: &'a mut O,
-    met: Option<(usize, usize)>,
-}
-
-impl<O: WordObserver> WordObserver for Uncovered<'_, O> {
-    fn candidate(&mut self, start: usize, end: usize, id: u32, score: f64, sum: f64, best: bool) {
-        if id == UNKNOWN && best && self.met.is_none() {
-            self.met = Some((start, end));
-        }
-        if O::WATCHES {
-            self.inner.candidate(start, end, id, score, sum, best);
-        }
-    }
-}
-
-/// Hands pieces on to a sink, putting something in the place of unknown characters.
-struct Pieces<'a, S> {
-    model: &'a Unigram,
-    word: &'a str,
-    sink: &'a mut S,
-    keep_uncovered: bool,
-    /// The last piece was an unknown one.
-    in_run: bool,
-    /// What is unknown and has no piece yet, where it may fall back to bytes as a whole.
-    waiting: Option<(usize, usize)>,
-}
-
-impl<'a, S: Sink> Pieces<'a, S> {
-    fn new(model: &'a Unigram, word: &'a str, keep_uncovered: bool, sink: &'a mut S) -> Self {
-        Self { model, word, sink, keep_uncovered, in_run: false, waiting: None }
-    }
-
-    #[inline]
-    fn push(&mut self, id: u32, start: usize, end: usize) -> Result<()> {
-        if self.model.hf.is_some() {
-            return self.hf_push(id, start, end);
-        }
-        self.put(id, start, end)
-    }
-
-    /// A piece by HF's rules: a run of unknown characters, or one of them, is looked at as a whole.
-    fn hf_push(&mut self, id: u32, start: usize, end: usize) -> Result<()> {
-        let unknown = id == UNKNOWN || Some(id) == self.model.unknown;
-        if unknown && self.model.fuse_unknown && self.waiting.is_some() {
-            if let Some(run) = &mut self.waiting {
-                run.1 = end;
-            }
-            return Ok(());
-        }
-        self.finish()?;
-        if unknown && (id == UNKNOWN || self.model.fuse_unknown) {
-            self.waiting = Some((start, end));
-            return Ok(());
-        }
-        self.sink.piece(id, start, end);
-        Ok(())
-    }
-
-    /// Puts down what waits.
-    fn finish(&mut self) -> Result<()> {
-        let Some((start, end)) = self.waiting.take() else { return Ok(()) };
-        let bytes = &self.word.as_bytes()[start..end];
-        let unknown = self.model.unknown.and_then(|id| self.model.vocab.piece(id));
-        let id = match &self.model.byte_fallback {
-            // The unknown piece itself, as it is written.
-            _ if unknown == Some(bytes) => self.model.unknown.unwrap_or(UNKNOWN),
-            Some(ids) if bytes.iter().all(|&byte| ids[usize::from(byte)] != UNKNOWN) => {
-                for (at, &byte) in (start..end).zip(bytes) {
-                    self.sink.piece(ids[usize::from(byte)], at, at + 1);
-                }
-                return Ok(());
-            }
-            _ => match self.model.unknown {
-                Some(unknown) => unknown,
-                None if self.keep_uncovered => UNKNOWN,
-                None => return Err(Error::NotCovered { text: self.word[start..end].to_owned() }),
-            },
-        };
-        self.sink.piece(id, start, end);
-        Ok(())
-    }
-
-    #[inline]
-    fn put(&mut self, id: u32, start: usize, end: usize) -> Result<()> {
-        if id != UNKNOWN {
-            self.in_run = false;
-            self.sink.piece(id, start, end);
-            return Ok(());
-        }
-        if let Some(ids) = &self.model.byte_fallback {
-            for (at, byte) in (start..end).zip(self.word[start..end].bytes()) {
-                self.sink.piece(ids[usize::from(byte)], at, at + 1);
-            }
-            return Ok(());
-        }
-        let unknown = match self.model.unknown {
-            Some(unknown) => unknown,
-            None if self.keep_uncovered => UNKNOWN,
-            None => return Err(Error::NotCovered { text: self.word[start..end].to_owned() }),
-        };
-        if self.model.fuse_unknown && self.in_run {
-            self.sink.extend_last(end);
-        } else {
-            self.in_run = true;
-            self.sink.piece(unknown, start, end);
-        }
-        Ok(())
     }
 }
 

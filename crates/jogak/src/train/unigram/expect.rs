@@ -56,8 +56,8 @@ impl Unit {
     }
 }
 
-/// The nearest whole number; it is neither negative nor more than 2^62, see [`Unit`]. (Signed conversion is one
-/// instruction on every machine, unsigned is many.)
+/// The nearest whole number; it is neither negative nor more than 2^62, see [`Unit`]. (By way of signed numbers, which
+/// every processor has an instruction for.)
 #[inline(always)]
 fn units(number: f64) -> u64 {
     (number + 0.5) as i64 as u64
