@@ -100,7 +100,7 @@ def prepared(kind: str, model: str | None, corpus: Path) -> Callable[[], Work]:
     options = {"pretokenizer": "cl100k"} if model.endswith(".tiktoken") else {}
 
     def loaded() -> Work:
-        tokenizer = jogak.load(DATA / "models" / model, **options)  # type: ignore[arg-type]
+        tokenizer = jogak.load(DATA / "models" / model, **options)  # type: ignore[arg-type]  # options differ by row
         # Its worker is made here: that is loading, too.
         tokenizer.encode_batch(["a"], num_threads=1)
         return lambda: tokenizer.encode_batch(texts, num_threads=1)

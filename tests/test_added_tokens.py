@@ -209,7 +209,7 @@ def test_options_that_contradict_each_other() -> None:
         with pytest.raises(jogak.ConfigError):
             tok.encode(text, **options)
     with pytest.raises(jogak.ConfigError):
-        Trusted(1)  # type: ignore[arg-type]
+        Trusted(1)  # type: ignore[arg-type]  # wrong on purpose
 
 
 # --- trusted parts
@@ -423,9 +423,9 @@ def test_impossible_numbers_of_tokens() -> None:
     tok = HOSTS[0]
     for n in (-1, True, 1.5, None):
         with pytest.raises(jogak.ConfigError, match="n is"):
-            tok.truncate("a", n)  # type: ignore[arg-type]
+            tok.truncate("a", n)  # type: ignore[arg-type]  # wrong on purpose
         with pytest.raises(jogak.ConfigError, match="n is"):
-            tok.split("a", n)  # type: ignore[arg-type]
+            tok.split("a", n)  # type: ignore[arg-type]  # wrong on purpose
     with pytest.raises(jogak.EncodeError, match=r"character 1.*more than 2 tokens"):
         tok.split("a😀", 2)
     assert tok.truncate("a😀", 2) == "a"

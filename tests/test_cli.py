@@ -37,7 +37,7 @@ class CharacterTokenizer:
         pretokenizer=spec.resolve_pretokenizer("whitespace"),
     )
     merges = (("a", "b"),)
-    vocab = {piece: id_ for id_, piece in enumerate((*LETTERS, "ab"))}  # noqa: RUF012
+    vocab = {piece: id_ for id_, piece in enumerate((*LETTERS, "ab"))}  # noqa: RUF012  # nobody changes it
 
     def __init__(self) -> None:
         self.batches: list[list[str]] = []
@@ -499,7 +499,7 @@ def test_options_that_cannot_be_are_wrong_usage(
 
 def test_ctrl_c_in_training_saves_what_was_learned(surface: Surface, tmp_path: Path) -> None:
     out = tmp_path / "out.json"
-    surface.train_raises = errors.TrainingInterrupted("stopped", surface.tokenizer)  # type: ignore[arg-type]
+    surface.train_raises = errors.TrainingInterrupted("stopped", surface.tokenizer)  # type: ignore[arg-type]  # a stand-in for a tokenizer
     surface.tokenizer.training.stop = "interrupted"
     result = run("train", "a.txt", "-o", str(out))
     assert result.exit_code == 130

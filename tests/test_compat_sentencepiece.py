@@ -351,7 +351,7 @@ def test_sampling_starts_from_a_seed(small: Pair) -> None:
     def drawn() -> list[list[int]]:
         face.set_random_generator_seed(3)
         texts = ["hello world"] * 5
-        return small[0].encode(texts, enable_sampling=True, nbest_size=-1, alpha=0.1)  # type: ignore[no-any-return]
+        return small[0].encode(texts, enable_sampling=True, nbest_size=-1, alpha=0.1)  # type: ignore[no-any-return]  # an overload says too much
 
     assert drawn() == drawn()
     assert len({*map(tuple, drawn())}) > 1

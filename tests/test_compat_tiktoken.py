@@ -509,7 +509,7 @@ def test_gpt2_comes_from_its_own_files_too(
 def test_names_that_are_none() -> None:
     for name in ("no such", 5, None):
         with pytest.raises(ValueError, match=r"no such|Expected a string"):
-            face.get_encoding(name)  # type: ignore[arg-type]
+            face.get_encoding(name)  # type: ignore[arg-type]  # wrong on purpose
 
 
 def test_files_are_written_and_read(tmp_path: Path) -> None:

@@ -155,7 +155,7 @@ def test_different_words_do_not_add() -> None:
     assert white != whole
     assert white + Counts() == white == Counts() + white
     with pytest.raises(TypeError):
-        white + {"a": 1}  # type: ignore[operator]
+        white + {"a": 1}  # type: ignore[operator]  # wrong on purpose
 
 
 def test_sums_that_do_not_fit_are_errors() -> None:

@@ -114,7 +114,7 @@ def toy_train(
                 vocab_size=len(vocab),
                 length_before=sum(len(word) * count for word, count in words.items()),
                 length_after=sum(len(word) * count for word, count in after.items()),
-                alphabet=alphabet,  # type: ignore[arg-type]
+                alphabet=alphabet,  # type: ignore[arg-type]  # it is a name there
             )
         )
         words, live = after, live_now
@@ -213,7 +213,7 @@ def plain_lines(trace: Trace, width: int = 80) -> list[str]:
 def terminal_lines(trace: Trace, width: int = 80) -> list[str]:
     console = Console(width=width, file=io.StringIO(), color_system=None)
     console.print(trace)
-    return console.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    return console.file.getvalue().splitlines()  # type: ignore[attr-defined]  # a file in memory
 
 
 def html_text(trace: Trace) -> str:

@@ -350,7 +350,7 @@ def test_errors_of_texts_are_told() -> None:
         tok.encoding("<s>", special="error")
     for wrong in (["low", ("a", "b")], [("a", "b"), "low"], [("a", "b", "c")], [1], [("a", 1)]):
         with pytest.raises(jogak.ConfigError, match="input"):
-            tok.encoding_batch(wrong)  # type: ignore[arg-type]
+            tok.encoding_batch(wrong)  # type: ignore[arg-type]  # wrong on purpose
     with pytest.raises(jogak.ConfigError, match="a list of texts"):
         tok.encoding_batch("low")
     enc = tok.encoding("low", spans=False)
@@ -359,7 +359,7 @@ def test_errors_of_texts_are_told() -> None:
     with pytest.raises(jogak.ConfigError, match="spans=False"):
         enc.char_to_token(0)
     with pytest.raises(AttributeError):
-        _ = enc.nothing  # type: ignore[attr-defined]
+        _ = enc.nothing  # type: ignore[attr-defined]  # wrong on purpose
 
 
 def test_combined_parts_have_a_limit() -> None:

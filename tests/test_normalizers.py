@@ -67,7 +67,7 @@ def test_rule_sets_are_those_of_sentencepiece(rules: str) -> None:
         rule_name=rules, add_dummy_prefix=False, escape_whitespaces=False,
         remove_extra_whitespaces=False,
     )  # fmt: skip
-    mine = jogak.rules_of(jogak.compile_rules(jogak.RuleSet(rules)))  # type: ignore[arg-type]
+    mine = jogak.rules_of(jogak.compile_rules(jogak.RuleSet(rules)))  # type: ignore[arg-type]  # names in a list
     assert mine == dict(peer.Decompile())
     every = [c for c in CHARACTERS if c not in "\0"]
     keys = list(mine)[:: len(mine) // 2000]
@@ -110,7 +110,7 @@ def trained_by_sentencepiece(spm: Any, rules: str, **options: Any) -> Any:
 @pytest.mark.parametrize("form", FORMS)
 def test_forms_are_those_of_unicode(form: str) -> None:
     name = form.lower()
-    normalizer = jogak.UnicodeForm(name)  # type: ignore[arg-type]
+    normalizer = jogak.UnicodeForm(name)  # type: ignore[arg-type]  # names in a list
     marks = sorted(set(MARKS) & set(KNOWN))
     check(
         normalizer, lambda text: unicodedata.normalize(form, text), [KNOWN, COMPOSED, marks, HANGUL]
@@ -121,7 +121,7 @@ def test_forms_are_those_of_unicode(form: str) -> None:
 def test_forms_of_unicode_9_are_those_of_hf(form: str) -> None:
     hf = pytest.importorskip("tokenizers.normalizers")
     peer = getattr(hf, form)()
-    normalizer = jogak.UnicodeForm(form.lower(), "9.0")  # type: ignore[arg-type]
+    normalizer = jogak.UnicodeForm(form.lower(), "9.0")  # type: ignore[arg-type]  # names in a list
     check(normalizer, peer.normalize_str, [CHARACTERS, COMPOSED, MARKS, HANGUL])
 
 

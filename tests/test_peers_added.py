@@ -116,7 +116,7 @@ def random_tokens(draw: random.Random, vocab: Any, rules: float) -> list[tuple[A
     texts = {
         "".join(draw.choices(LETTERS, k=draw.randint(1, 4))) for _ in range(draw.randint(1, 7))
     }
-    flag = lambda: draw.random() < rules  # noqa: E731
+    flag = lambda: draw.random() < rules  # noqa: E731  # a draw, named
     tokens = []
     for text in sorted(texts):
         token = AddedToken(

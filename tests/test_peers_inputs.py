@@ -185,7 +185,7 @@ def test_wordpiece_inputs_equal_hf(
     theirs.post_processor = hf.processors.TemplateProcessing(
         single=single, pair=both, special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
     )
-    parts = [template_of(hf, one, ours.vocab)[0] for one in (single, both)]  # type: ignore[arg-type]
+    parts = [template_of(hf, one, ours.vocab)[0] for one in (single, both)]  # type: ignore[arg-type]  # it has a template
     spec = dataclasses.replace(ours.spec, template=jogak.Template(*parts))
     compare(theirs, jogak.Tokenizer(spec), text, pair, add, truncation, padding)
 

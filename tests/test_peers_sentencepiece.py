@@ -74,7 +74,7 @@ def mixtures(tok: jogak.Tokenizer, seed: int, count: int) -> list[str]:
     """Pieces, spaces, any characters, and hard ones, in any order."""
     source = random.Random(seed)
     pieces = [text for text in tok.spec.model.pieces if text]
-    user = [pieces[id_] for id_ in tok.spec.model.user_defined] or pieces  # type: ignore[union-attr]
+    user = [pieces[id_] for id_ in tok.spec.model.user_defined] or pieces  # type: ignore[union-attr]  # which model it is, the test knows
     blocks = [(1, 0x7F), (0x80, 0x2FFF), (0x3000, 0xD7FF), (0xE000, 0xFFFF), (0x10000, 0x10FFFF)]
     parts: list[Callable[[], str]] = [
         lambda: source.choice(pieces),

@@ -194,8 +194,8 @@ def test_a_folder_prefers_tokenizer_json_and_says_what_it_read(tmp_path: Path) -
 def test_other_tokenizers_of_folders(tmp_path: Path) -> None:
     folder = folder_of(tmp_path, ("bert-base-cased", "vocab.txt"))
     (folder / "tokenizer_config.json").write_text('{"do_lower_case": true}')
-    assert jogak.load(folder).spec.normalizer[0].lowercase  # type: ignore[union-attr]
-    assert not jogak.load(folder, lowercase=False).spec.normalizer[0].lowercase  # type: ignore[union-attr]
+    assert jogak.load(folder).spec.normalizer[0].lowercase  # type: ignore[union-attr]  # which model it is, the test knows
+    assert not jogak.load(folder, lowercase=False).spec.normalizer[0].lowercase  # type: ignore[union-attr]  # which model it is, the test knows
     with pytest.raises(ConfigError, match="no option 'strategy'"):
         jogak.load(folder, strategy="merges")
     (folder / "added_tokens.json").write_text('{"[NEW]": 28996}')

@@ -96,7 +96,7 @@ def hf_pieces(peer: Any, lines: list[str], size: int) -> set[str]:
 
 def untied(tok: jogak.Tokenizer) -> int:
     """How many merges there were before the first that a tie had to decide."""
-    trace: Any = tok.training.trace  # type: ignore[union-attr]
+    trace: Any = tok.training.trace  # type: ignore[union-attr]  # which model it is, the test knows
     ties = (rank for rank, merge in enumerate(trace.merges) if merge.tied > 1)
     return next(ties, len(trace.merges))
 

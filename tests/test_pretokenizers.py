@@ -333,9 +333,9 @@ def test_stages_stand_in_files(stages: list[Any]) -> None:
     ("make", "what"),
     [
         (lambda: jogak.FixedLength(0), "1 or more"),
-        (lambda: jogak.Punctuation("odd"), "Punctuation.matches"),  # type: ignore[arg-type]
+        (lambda: jogak.Punctuation("odd"), "Punctuation.matches"),  # type: ignore[arg-type]  # wrong on purpose
         (lambda: jogak.Metaspace(mark="ab"), "one character"),
-        (lambda: jogak.Digits(1, "15.0"), "Digits.version"),  # type: ignore[arg-type]
+        (lambda: jogak.Digits(1, "15.0"), "Digits.version"),  # type: ignore[arg-type]  # wrong on purpose
         (lambda: resolve_pretokenizer(["digits"] * 101), "101 stages"),
         (lambda: jogak.Charsmap(b"", keep=("a",), graphemes=True), "graphemes"),
     ],

@@ -349,7 +349,7 @@ def test_pieces_are_those_of_the_twin(
         texts[marked] = texts.get(marked, 0) + 1
 
     def allowed(text: str) -> bool:
-        scripts = lambda character: SCRIPTS.get(character, "Common")  # noqa: E731
+        scripts = lambda character: SCRIPTS.get(character, "Common")  # noqa: E731  # a draw, named
         return piece_rules.may_be_piece(text, scripts, longest=longest, **rules)
 
     expected = piece_rules.learn(texts, 500, allowed, symbols)

@@ -93,7 +93,7 @@ def test_records_do_what_dataclasses_do() -> None:
     ):
         assert said(lambda make=make: make(Ours)) == said(lambda make=make: make(Theirs))
     with pytest.raises(dataclasses.FrozenInstanceError):
-        Ours(1).first = 2  # type: ignore[misc]
+        Ours(1).first = 2  # type: ignore[misc]  # wrong on purpose
 
 
 def test_records_have_children() -> None:
@@ -106,10 +106,10 @@ def test_records_have_children() -> None:
         with pytest.raises(dataclasses.FrozenInstanceError):
             setattr(Below(1), wrong, 2)
     free = Free(1)
-    free.more = 5  # type: ignore[attr-defined]
-    del free.more  # type: ignore[attr-defined]
+    free.more = 5  # type: ignore[attr-defined]  # wrong on purpose
+    del free.more  # type: ignore[attr-defined]  # wrong on purpose
     with pytest.raises(dataclasses.FrozenInstanceError):
-        free.first = 5  # type: ignore[misc]
+        free.first = 5  # type: ignore[misc]  # wrong on purpose
     with pytest.raises(dataclasses.FrozenInstanceError):
         del free.first
 

@@ -118,4 +118,4 @@ def test_long_texts_are_quick(text: str) -> None:
 def test_impossible_models_are_refused(fields: dict[str, object], message: str) -> None:
     options = {"pieces": ("a", "b"), "scores": (0.0, 0.0), "merges": None, **fields}
     with pytest.raises(jogak.ConfigError, match=message):
-        ScoredBPEModel(**options)  # type: ignore[arg-type]
+        ScoredBPEModel(**options)  # type: ignore[arg-type]  # options by name

@@ -341,7 +341,7 @@ def test_a_unigram_that_is_trained_here(options: dict[str, Any], tmp_path: Path)
     plain = jogak.train(LINES, config)
     with pytest.raises(UnsupportedFeature, match=r'jogak\.Unigram\(precision="single"\)'):
         plain.save(path, format="sentencepiece")
-    single = dataclasses.replace(plain.spec.model, precision="single")  # type: ignore[type-var]
+    single = dataclasses.replace(plain.spec.model, precision="single")  # type: ignore[type-var]  # it is a Unigram model
     cut = dataclasses.replace(plain.spec, model=single)
     with pytest.raises(UnsupportedFeature, match=r"Metaspace\(split=False\)"):
         jogak.Tokenizer(cut).save(path, format="sentencepiece")

@@ -52,7 +52,7 @@ def test_pieces_and_ids(tok: jogak.Tokenizer) -> None:
 def test_nothing_can_be_written(tok: jogak.Tokenizer) -> None:
     """What a tokenizer shows of itself is read-only."""
     with pytest.raises(TypeError):
-        tok.vocab["x"] = 1  # type: ignore[index]
+        tok.vocab["x"] = 1  # type: ignore[index]  # wrong on purpose
     for name in ("vocab", "merges", "spec", "training"):
         before = getattr(tok, name)
         if name in ("spec", "training"):
@@ -60,7 +60,7 @@ def test_nothing_can_be_written(tok: jogak.Tokenizer) -> None:
                 setattr(tok, name, None)
         assert getattr(tok, name) == before
     with pytest.raises(AttributeError):
-        tok.spec.pretokenizer = ()  # type: ignore[misc]
+        tok.spec.pretokenizer = ()  # type: ignore[misc]  # wrong on purpose
     assert isinstance(tok.merges, tuple)
 
 
@@ -300,7 +300,7 @@ def test_broken_characters(tok: jogak.Tokenizer) -> None:
     with pytest.raises(jogak.DecodeError, match=r"byte 1.*decode_bytes"):
         tok.decode(ids, errors="strict")
     with pytest.raises(jogak.ConfigError, match="replace"):
-        tok.decode(ids, errors="ignore")  # type: ignore[arg-type]
+        tok.decode(ids, errors="ignore")  # type: ignore[arg-type]  # wrong on purpose
 
 
 # --- arrays and batches
@@ -651,7 +651,7 @@ def test_kept_in_jogaks_own_format(tmp_path: Path) -> None:
     for marker in ("none", "suffix", "prefix", "continuation", "byte-level"):
         tok = jogak.train(
             SENNRICH | KOREAN,
-            jogak.BPE(marker=marker, min_pair_count=1),  # type: ignore[arg-type]
+            jogak.BPE(marker=marker, min_pair_count=1),  # type: ignore[arg-type]  # names in a list
             special_tokens={"<pad>": 3, "<far>": 400},
             pretokenizer=[jogak.Split(r"\s+", matches="removed"), "digits3"],
         )

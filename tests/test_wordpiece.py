@@ -137,11 +137,11 @@ def test_an_observer_changes_nothing(counts: dict[str, int], config: jogak.WordP
     watched = train(counts, config, trace=True, progress=lambda *_: None)
     assert watched == silent
     assert watched.training == silent.training
-    trace: Any = watched.training.trace  # type: ignore[union-attr]
-    for merge, step in zip(trace.merges, silent.training.steps, strict=True):  # type: ignore[union-attr]
+    trace: Any = watched.training.trace  # type: ignore[union-attr]  # which model it is, the test knows
+    for merge, step in zip(trace.merges, silent.training.steps, strict=True):  # type: ignore[union-attr]  # which model it is, the test knows
         first = merge.candidates[0]
         assert (merge.left, merge.right, merge.count) == (first.left, first.right, first.count)
-        assert merge.score == first.score == step.score  # type: ignore[union-attr]
+        assert merge.score == first.score == step.score  # type: ignore[union-attr]  # which model it is, the test knows
         assert (
             merge.floor <= merge.count < 2 * merge.floor
             or config.min_pair_count != "auto"
@@ -155,8 +155,8 @@ def test_a_smaller_vocabulary_is_the_beginning_of_a_larger_one() -> None:
     counts = {f"{a}{b}{c}": 7 * i + j + 1 for i, a in enumerate("abcd") for j, b in enumerate("xyz")
               for c in ("", "a", "xy")}  # fmt: skip
     for criterion in ("likelihood", "count"):
-        large = train(counts, jogak.WordPiece(vocab_size=40, criterion=criterion, unknown=None))  # type: ignore[arg-type]
-        small = train(counts, jogak.WordPiece(vocab_size=25, criterion=criterion, unknown=None))  # type: ignore[arg-type]
+        large = train(counts, jogak.WordPiece(vocab_size=40, criterion=criterion, unknown=None))  # type: ignore[arg-type]  # names in a list
+        small = train(counts, jogak.WordPiece(vocab_size=25, criterion=criterion, unknown=None))  # type: ignore[arg-type]  # names in a list
         assert large.spec.model.pieces[:25] == small.spec.model.pieces
 
 
@@ -182,7 +182,7 @@ def test_progress_and_interruption() -> None:
     """A progress callback sees the stage; Ctrl-C in it ends training with the pieces so far."""
     seen: list[tuple[str, int, int | None]] = []
     tok = train(SENNRICH, jogak.WordPiece(vocab_size=20), progress=lambda *a: seen.append(a))
-    made = len(tok.training)  # type: ignore[arg-type]
+    made = len(tok.training)  # type: ignore[arg-type]  # it has a log
     assert seen[-1] == ("merging", made, made)
 
     def stop(stage: str, done: int, total: int | None) -> None:
@@ -205,7 +205,7 @@ def tokenizers(draw: st.DrawFn) -> jogak.Tokenizer:
     if draw(st.booleans()):
         return train(draw(inventories()), config)
     parts = st.text("ab#가_@<w>", min_size=1, max_size=5)
-    mark = config.marker.text or ""  # type: ignore[union-attr]
+    mark = config.marker.text or ""  # type: ignore[union-attr]  # which model it is, the test knows
     made_up = st.one_of(parts, parts.map(lambda text: mark + text), st.just(mark))
     pieces = draw(st.lists(made_up, unique=True, max_size=14))
     pieces = [piece for piece in pieces if piece != "[UNK]"]
@@ -213,7 +213,7 @@ def tokenizers(draw: st.DrawFn) -> jogak.Tokenizer:
         jogak.Spec(
             model=jogak.WordPieceModel(
                 pieces=("[UNK]", *pieces),
-                marker=config.marker,  # type: ignore[arg-type]
+                marker=config.marker,  # type: ignore[arg-type]  # resolved by then
                 unknown="[UNK]",
                 max_chars_per_word=config.max_chars_per_word,
             ),
@@ -242,7 +242,7 @@ def test_encoding_equals_the_reference(tok: jogak.Tokenizer, text: str) -> None:
     assert list(trace.ids) == ids, "an observer changes nothing"
     for ours, theirs in zip(trace.words, found, strict=True):
         assert ours.stop == theirs.stop
-        taken: list[Any] = [step for step in ours.steps if step.candidates]  # type: ignore[union-attr]
+        taken: list[Any] = [step for step in ours.steps if step.candidates]  # type: ignore[union-attr]  # which model it is, the test knows
         assert [step.candidates for step in taken] == [match.tried for match in theirs.matches]
         assert [step.piece for step in taken] == [match.tried[0] for match in theirs.matches]
     assert str(trace)
@@ -269,7 +269,7 @@ def test_decoding_gives_the_words_back(
 ) -> None:
     """Words that are known come back with one space between them."""
     tok = train(counts, jogak.WordPiece(marker=marker, min_pair_count=1))
-    assume(marker.text not in text and "[UNK]" not in tok.tokens(text))  # type: ignore[operator]
+    assume(marker.text not in text and "[UNK]" not in tok.tokens(text))  # type: ignore[operator]  # it has a text
     assert tok.decode(tok.encode(text)) == text
 
 
@@ -285,7 +285,7 @@ def test_long_words() -> None:
     assert len(tok.encode("a" * 1_000_000)) == 1_000_000
     assert tok.tokens("a" * 1_000_001) == ["[UNK]"]
     short = jogak.Tokenizer(
-        dataclasses.replace(spec, model=dataclasses.replace(spec.model, max_chars_per_word=1))  # type: ignore[type-var]
+        dataclasses.replace(spec, model=dataclasses.replace(spec.model, max_chars_per_word=1))  # type: ignore[type-var]  # it is a WordPiece model
     )
     assert short.tokens("가") == ["가"]
     assert short.tokens("aa") == ["[UNK]"]

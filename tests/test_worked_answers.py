@@ -113,7 +113,7 @@ def test_trace(case: dict[str, Any]) -> None:
         first = trace.merges[0]
         assert sorted((pair.left, pair.right, pair.count) for pair in first.candidates) == pairs
         assert first.candidates_total == len(pairs)
-        spelling = oracle.spelling(jogak.BPE(**case["model"]).marker)  # type: ignore[arg-type]
+        spelling = oracle.spelling(jogak.BPE(**case["model"]).marker)  # type: ignore[arg-type]  # resolved by then
         counted = reference.count_pairs(
             (spelling.symbols(word), count) for word, count in inventory(case).items()
         )

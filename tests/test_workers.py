@@ -207,7 +207,7 @@ def test_collating_workers(start: str) -> None:
 
 def test_the_module_needs_no_global_lock() -> None:
     """Importing it must not switch the lock on again, where Python can do without."""
-    if getattr(sys, "_is_gil_enabled", None) is None or sys._is_gil_enabled():  # type: ignore[attr-defined]
+    if getattr(sys, "_is_gil_enabled", None) is None or sys._is_gil_enabled():  # type: ignore[attr-defined]  # of newer Pythons
         pytest.skip("this Python runs with its lock; the hammering above runs anyway")
     program = "import sys, jogak._core; print(sys._is_gil_enabled())"
     done = subprocess.run(

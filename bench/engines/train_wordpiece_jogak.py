@@ -9,7 +9,7 @@ corpus, vocab_size, criterion = sys.argv[1:]
 with Stopwatch() as watch:
     tokenizer = train(
         corpus,
-        WordPiece(vocab_size=int(vocab_size), criterion=criterion),  # type: ignore[arg-type]
+        WordPiece(vocab_size=int(vocab_size), criterion=criterion),  # type: ignore[arg-type]  # the command line is checked there
         special_tokens=["[UNK]"],
     )
 report_training(watch, tokenizer.spec.model.pieces, len(tokenizer))

@@ -77,13 +77,13 @@ CASES = [
       ("b.jogak.json was not written: ", "differs at the stage 'model'", "source in jogak: [",
        "target in jogak: [", ".certificate says what was compared", "format='jogak'")),
     # --- objects
-    C("an object of nobody", jogak.ConfigError, lambda _: jogak.load(object()),  # type: ignore[call-overload]
+    C("an object of nobody", jogak.ConfigError, lambda _: jogak.load(object()),  # type: ignore[call-overload]  # wrong on purpose
       ("found a builtins.object", "expected the path of a file, a tokenizers.Tokenizer")),
-    C("a tokenizer in Python", jogak.ConfigError, lambda _: jogak.load(PreTrainedTokenizerBase()),  # type: ignore[call-overload]
+    C("a tokenizer in Python", jogak.ConfigError, lambda _: jogak.load(PreTrainedTokenizerBase()),  # type: ignore[call-overload]  # wrong on purpose
       ("PreTrainedTokenizerBase is a tokenizer in Python, which has no form as data",
        "load the files")),
     C("an object with options", jogak.ConfigError,
-      lambda _: jogak.load(PreTrainedTokenizerBase(), pretokenizer="gpt2"),  # type: ignore[call-overload]
+      lambda _: jogak.load(PreTrainedTokenizerBase(), pretokenizer="gpt2"),  # type: ignore[call-overload]  # wrong on purpose
       ("the object says everything and takes no options", "leave out pretokenizer")),
     # --- tiktoken
     C("a rank beyond all", jogak.UnsupportedFeature,

@@ -92,7 +92,7 @@ def with_decoder(name: str, stage: DecoderStage) -> Call:
     def call(_: Path) -> object:
         # Words uncut, as a .model has them.
         base = unigram("metaspace").spec
-        whole = dataclasses.replace(base.pretokenizer[0], split=False)  # type: ignore[call-arg]
+        whole = dataclasses.replace(base.pretokenizer[0], split=False)  # type: ignore[call-arg]  # it is a Metaspace
         spec = dataclasses.replace(base, pretokenizer=(whole,), decoder=(stage,))
         format = "sentencepiece" if name.endswith(".model") else "tokenizer-json"
         return jogak.Tokenizer(spec).save(name, format=format)

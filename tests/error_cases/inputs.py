@@ -76,7 +76,7 @@ CASES = [
       lambda _: tok().encoding_batch(["hug", "hug bun"]).input_ids,
       ("inputs have 1 to", "no rectangle", "padding=True")),
     # --- a spec
-    C("a part of a template", jogak.ConfigError, lambda _: TemplatePart("C"),  # type: ignore[arg-type]
+    C("a part of a template", jogak.ConfigError, lambda _: TemplatePart("C"),  # type: ignore[arg-type]  # wrong on purpose
       ("TemplatePart.what is 'C'", "expected 'A', 'B' or ids")),
     C("a second text for one", jogak.ConfigError, lambda _: Template(single=(TemplatePart("B"),)),
       ("Template.single is for one text, and has the second one", "put that into Template.pair")),
@@ -86,7 +86,7 @@ CASES = [
       ("Truncation has no option 'length'", "it takes max_length, stride")),
     C("an option that is missing", jogak.ConfigError, lambda _: Padding.from_dict({"token": "<pad>"}),
       ("Padding lacks the option 'id'", "it takes token, id")),
-    C("options without names", jogak.ConfigError, lambda _: Truncation.from_dict([4]),  # type: ignore[arg-type]
+    C("options without names", jogak.ConfigError, lambda _: Truncation.from_dict([4]),  # type: ignore[arg-type]  # wrong on purpose
       ("Truncation is [4]", "expected its options by name")),
     C("a missing option in a file", jogak.FormatError, load_spec(truncation={"stride": 4}),
       ("tok.json: spec.truncation: Truncation lacks the option 'max_length'",),

@@ -200,7 +200,7 @@ CASES = [
     C("an id", jogak.DecodeError, lambda _: tok().decode([0, 99]),
       ("id 99 (at position 1) stands for no piece", "ids below 11", "another tokenizer?"),
       variant="core.UnknownId"),
-    C("how to decode", jogak.ConfigError, lambda _: tok().decode([0], errors="drop"),  # type: ignore[arg-type]
+    C("how to decode", jogak.ConfigError, lambda _: tok().decode([0], errors="drop"),  # type: ignore[arg-type]  # wrong on purpose
       ("errors is 'drop'", "expected 'replace' or 'strict'")),
     C("how many ways", jogak.ConfigError, lambda _: unigram().nbest("aa", 0),
       ("n is 0", "expected a whole number, at least 1")),
@@ -233,7 +233,7 @@ CASES = [
     C("too many rules", jogak.ConfigError,
       lambda _: jogak.rules_of(jogak.compile_rules({"a": "", "b": ""}), limit=1),
       ("the charsmap has more than 1 rules", "limit=")),
-    C("a criterion", jogak.ConfigError, lambda _: jogak.WordPiece(min_pair_count="all"),  # type: ignore[arg-type]
+    C("a criterion", jogak.ConfigError, lambda _: jogak.WordPiece(min_pair_count="all"),  # type: ignore[arg-type]  # wrong on purpose
       ("min_pair_count is 'all'", "expected")),
     C("WordPiece behind metaspace", jogak.ConfigError,
       lambda _: jogak.train(HUGS, jogak.WordPiece(), pretokenizer="metaspace"),

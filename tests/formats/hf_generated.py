@@ -401,7 +401,7 @@ def file(seed: int) -> str:
             {"type": "Sequence", "pretokenizers": [words, last]} if words and _flag(rng) else last
         )
     make = rng.choice([_bpe, _bpe, _wordpiece, _unigram, _wordlevel])
-    model = _bpe(rng, byte_level) if make is _bpe else make(rng)  # type: ignore[operator]
+    model = _bpe(rng, byte_level) if make is _bpe else make(rng)  # type: ignore[operator]  # makers differ in what they take
     vocab = model["vocab"]
     if isinstance(vocab, list):
         vocab = {piece: id_ for id_, (piece, _) in enumerate(vocab)}

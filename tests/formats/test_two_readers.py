@@ -339,7 +339,7 @@ def test_nobody_can_tell_what_a_model_holds() -> None:
             assert all(one.find(text) == id_ for id_, text in enumerate(made.pieces) if text)
             assert one.find("nothing") is None
         with pytest.raises(AttributeError, match="nothing"):
-            _ = model.nothing  # type: ignore[union-attr]
+            _ = model.nothing  # type: ignore[union-attr]  # which model it is, the test knows
     merges = loaded(bpe).model
     assert isinstance(merges, BPEModel)
     first = merges.pieces.index("l"), merges.pieces.index("o")
@@ -409,10 +409,10 @@ def test_specs_are_checked_with_tables_too() -> None:
     for wrong in (401, -1):
         with pytest.raises(IndexError):
             _ = pieces[wrong]
-    model = BPEModel(pieces=pieces, merges=(), unknown="lo")  # type: ignore[arg-type]
+    model = BPEModel(pieces=pieces, merges=(), unknown="lo")  # type: ignore[arg-type]  # wrong on purpose
     assert model.unknown == "lo"
     with pytest.raises(jogak.ConfigError, match="not among the pieces"):
-        BPEModel(pieces=pieces, merges=(), unknown="none")  # type: ignore[arg-type]
+        BPEModel(pieces=pieces, merges=(), unknown="none")  # type: ignore[arg-type]  # wrong on purpose
 
 
 @pytest.mark.parametrize(

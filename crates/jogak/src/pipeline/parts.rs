@@ -174,7 +174,7 @@ fn cut(
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
+#[allow(clippy::unwrap_used, reason = "a test may stop where something is not as it should be")]
 mod tests {
     use super::*;
     use crate::model::Precision;

@@ -181,7 +181,7 @@ impl Adder<'_> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
+#[allow(clippy::unwrap_used, reason = "a test may stop where something is not as it should be")]
 mod tests {
     use super::*;
     use crate::random::SplitMix64;
