@@ -9,6 +9,7 @@ mod ahead;
 mod known;
 mod lines;
 mod long;
+mod packed;
 mod queue;
 mod short;
 
@@ -16,9 +17,9 @@ pub use ahead::Asked;
 pub use known::KnownWords;
 pub use long::{LONGEST_KNOWN, LongWords};
 pub(crate) use long::{hash, hash_at};
+pub use packed::MOST;
 pub(crate) use queue::character;
 pub use queue::{Queue, look_up_between, look_up_spans};
-pub use short::MOST;
 
 use hashbrown::HashTable;
 

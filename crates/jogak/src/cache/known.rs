@@ -6,7 +6,8 @@
 
 use super::INLINE;
 use super::long::{LONGEST_KNOWN, LongWords, Trail};
-use super::short::{MOST, Packed, ShortWords, Sought};
+use super::packed::{MOST, Packed};
+use super::short::{ShortWords, Sought};
 use crate::scan::{Look, Plain};
 
 /// Words that are taught at once.
@@ -115,7 +116,8 @@ impl KnownWords {
 
     /// Whether it knows all words of so many bytes that it [was to know](KnownWords::knowing); false if none were.
     pub fn knows_all(&self, len: usize) -> bool {
-        self.is_taught && (len <= LONGEST_KNOWN || len > self.longest)
+        let is_whole = !self.short.has_lost() && !self.long.has_lost();
+        self.is_taught && is_whole && (len <= LONGEST_KNOWN || len > self.longest)
     }
 
     /// Bytes that it may take, about.

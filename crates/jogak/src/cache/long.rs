@@ -31,6 +31,8 @@ pub struct LongWords {
     records: Vec<u8>,
     /// Bytes that all may take together.
     limit: usize,
+    /// A word found no place when all were entered anew.
+    has_lost: bool,
 }
 
 /// Where a word is looked for: its hash.
@@ -76,7 +78,13 @@ impl LongWords {
             shift: shift(SMALLEST),
             records: Vec::new(),
             limit,
+            has_lost: false,
         }
+    }
+
+    /// Whether a word that was remembered may be gone. It takes words that somebody has chosen to lie close together.
+    pub(super) fn has_lost(&self) -> bool {
+        self.has_lost
     }
 
     /// Forgets everything.
@@ -239,7 +247,7 @@ impl LongWords {
         let old = std::mem::replace(&mut self.slots, vec![0; slots]);
         self.shift = shift(self.slots.len());
         for slot in old.into_iter().filter(|&slot| slot != 0) {
-            self.place(slot);
+            self.has_lost |= !self.place(slot);
         }
     }
 }

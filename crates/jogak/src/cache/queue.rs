@@ -8,7 +8,8 @@
 
 use super::INLINE;
 use super::known::KnownWords;
-use super::short::{MOST, Packed, Sought, Spot};
+use super::packed::{MOST, Packed};
+use super::short::{Sought, Spot};
 use crate::scan::{Look, Task, fastest};
 
 /// Words to a block.

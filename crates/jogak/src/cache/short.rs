@@ -7,80 +7,12 @@
 use std::hint::select_unpredictable;
 
 use super::lines::{Line, Lines, number, set};
+use super::packed::{MOST, Packed};
 use super::{INLINE, fold, key};
 use crate::scan::{Look, prefetch};
 
 /// Longest word of the narrow table, in bytes; it is ASCII.
 const NARROW: usize = 7;
-
-/// Up to six ids of 20 bits, and their number in the lowest four bits; 0 for none. The first three
-/// stand in the first half, which is all that a narrow entry has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Packed(u64, u64);
-
-const ID_BITS: u32 = 20;
-const COUNT_BITS: u32 = 4;
-/// Stands for the number of ids that are kept elsewhere.
-const ELSEWHERE: u64 = 15;
-
-/// Ids to a word here, at most.
-pub const MOST: usize = 6;
-
-impl Packed {
-    /// Not known.
-    pub(super) const NONE: Packed = Packed(0, 0);
-    /// Known, and kept elsewhere: there.
-    pub(super) fn elsewhere(place: u32) -> Packed {
-        Packed(u64::from(place) << COUNT_BITS | ELSEWHERE, 0)
-    }
-
-    /// Where, if so.
-    pub(super) fn place(self) -> Option<u32> {
-        let elsewhere = self.0 & ((1 << COUNT_BITS) - 1) == ELSEWHERE;
-        elsewhere.then_some((self.0 >> COUNT_BITS) as u32)
-    }
-
-    /// None if they do not fit.
-    pub(super) fn new(ids: &[u32]) -> Option<Packed> {
-        if !(1..=MOST).contains(&ids.len()) || ids.iter().any(|&id| id >> ID_BITS != 0) {
-            return None;
-        }
-        let pack =
-            |ids: &[u32]| ids.iter().rev().fold(0, |packed, &id| packed << ID_BITS | u64::from(id));
-        let (first, last) = ids.split_at(ids.len().min(3));
-        Some(Packed(pack(first) << COUNT_BITS | ids.len() as u64, pack(last)))
-    }
-
-    /// Of a narrow entry.
-    pub(super) fn half(half: u64) -> Packed {
-        Packed(half, 0)
-    }
-
-    /// What a narrow entry takes, if that is all.
-    pub(super) fn as_half(self) -> Option<u64> {
-        (self.1 == 0 && self.count().is_none_or(|count| count <= 3)).then_some(self.0)
-    }
-
-    /// How many ids there are; None if they are not here.
-    #[inline(always)]
-    pub(super) fn count(self) -> Option<usize> {
-        let count = (self.0 & ((1 << COUNT_BITS) - 1)) as usize;
-        (count.wrapping_sub(1) < MOST).then_some(count)
-    }
-
-    /// Writes the ids to the front of `out`, which has room for [`Packed::MOST`]; what follows them there
-    /// means nothing. `count` is their number.
-    #[inline(always)]
-    pub(super) fn write(self, count: usize, out: &mut [u32; MOST]) {
-        const MASK: u64 = (1 << ID_BITS) - 1;
-        let id = |half: u64, place: u32| (half >> (place * ID_BITS) & MASK) as u32;
-        let first = self.0 >> COUNT_BITS;
-        (out[0], out[1], out[2]) = (id(first, 0), id(first, 1), id(first, 2));
-        if count > 3 {
-            (out[3], out[4], out[5]) = (id(self.1, 0), id(self.1, 1), id(self.1, 2));
-        }
-    }
-}
 
 // One line of the cache: four narrow entries, or two wide ones. First stand the keys, then the ids: those of
 // entry i of n are at i and 4 + i; a wide one's second halves at 2 + i and 6 + i. The key 0 marks a free entry:
@@ -194,6 +126,8 @@ pub(super) struct ShortWords {
     wide: Region,
     /// Lines, at most.
     limit: usize,
+    /// A word found no place when all were entered anew.
+    has_lost: bool,
 }
 
 impl ShortWords {
@@ -219,7 +153,13 @@ impl ShortWords {
             narrow: Region::new(0, narrow),
             wide: Region::new(narrow, wide),
             limit,
+            has_lost: false,
         }
+    }
+
+    /// Whether a word that was entered may be gone. It takes words that somebody has chosen to lie close together.
+    pub(super) fn has_lost(&self) -> bool {
+        self.has_lost
     }
 
     /// How much memory it takes.
@@ -360,13 +300,14 @@ impl ShortWords {
         let (narrow, wide) = [grown(many), grown(2)].into_iter().find(fits).unwrap_or(alone);
         let larger = Self::with_lines(narrow, wide, self.limit);
         let old = std::mem::replace(self, larger);
+        self.has_lost = old.has_lost;
         let (narrow_lines, wide_lines) = old.lines.all().split_at(narrow_lines);
         for line in narrow_lines {
             for entry in (0..entries(true)).filter(|&entry| number(line, entry) != 0) {
                 let low = number(line, entry);
                 let key = u128::from(low & LOW_SEVEN) | u128::from(low & !LOW_SEVEN) << 64;
                 let sought = self.found().sought(key, (low >> 56) as usize);
-                self.enter(sought, Packed(number(line, 4 + entry), 0));
+                self.has_lost |= !self.enter(sought, Packed(number(line, 4 + entry), 0));
             }
         }
         for line in wide_lines {
@@ -375,7 +316,8 @@ impl ShortWords {
                 if (low, high) != (0, 0) {
                     let key = u128::from(low) | u128::from(high) << 64;
                     let ids = Packed(number(line, 4 + entry), number(line, 6 + entry));
-                    self.enter(self.found().sought(key, (high >> 56) as usize), ids);
+                    let sought = self.found().sought(key, (high >> 56) as usize);
+                    self.has_lost |= !self.enter(sought, ids);
                 }
             }
         }
@@ -481,3 +423,45 @@ const LOW_SEVEN: u64 = u64::MAX >> 8;
 /// The bits that bytes beyond ASCII have. Words that have them among their first eight bytes are wide: they
 /// often have more than three ids.
 const BEYOND_ASCII: u64 = 0x8080_8080_8080_8080;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scan::Plain;
+
+    /// Words whose places in a table of so many narrow lines are this one.
+    fn words_at(line: usize, lines: usize, count: usize) -> Vec<String> {
+        let table = ShortWords::with_lines(lines, 16, 0);
+        let words = (0..).map(|n: u32| format!("{n:x}"));
+        words
+            .filter(|word| table.seek(word.as_bytes(), 0, word.len()).line == line)
+            .take(count)
+            .collect()
+    }
+
+    #[test]
+    fn words_that_lose_their_place_are_told() {
+        let ids = Packed::new(&[7]).unwrap_or(Packed::NONE);
+        for crowded in [false, true] {
+            let mut table = ShortWords::with_lines(64, 16, 1 << 12);
+            // Sixteen lines of one place, and words of the next one, which lie behind the last line: at the front. In the
+            // larger table these come first, in the midst of the lines of the others.
+            let many = if crowded { 4 * FAR_LINES } else { 4 * FAR_LINES - 4 };
+            let words = [words_at(48 * 8 + 7, 64 * 8, many), words_at(49 * 8, 64 * 8, 4)].concat();
+            for word in &words {
+                assert!(table.insert(
+                    table.seek(word.as_bytes(), 0, word.len()),
+                    word.as_bytes(),
+                    ids
+                ));
+            }
+            table.grow(true);
+            assert_eq!(table.shape(), (64 * 8, 16));
+            let is_there = |word: &&String| {
+                table.get::<Plain>(table.seek(word.as_bytes(), 0, word.len())) != Packed::NONE
+            };
+            let there = words.iter().filter(is_there).count();
+            assert_eq!((there < words.len(), table.has_lost()), (crowded, crowded));
+        }
+    }
+}
