@@ -35,7 +35,7 @@ PYTHON_ARROWS: dict[str, set[str]] = {
     "formats": {"_core", "errors", "spec", "training"},
     "resize": {"errors", "spec", "training"},
     "normalization": {"_core", "errors", "spec"},
-    "ragged": {"_core", "errors"},
+    "ragged": {"_core", "errors", "spec"},
     "streaming": set(),
     "special": {"errors", "spec"},
     "encoding": {"errors", "ragged"},

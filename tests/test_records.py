@@ -27,9 +27,9 @@ class Ours:
 
     first: int
     second: str = "b"
-    made: list[int] = dataclasses.field(default_factory=list)
-    hidden: int = dataclasses.field(default=3, repr=False, compare=False)
-    later: int = dataclasses.field(default=0, init=False)
+    made: list[int] = record.field(default_factory=list)
+    hidden: int = record.field(default=3, repr=False, compare=False)
+    later: int = record.field(default=0, init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "later", self.first + 1)

@@ -5,18 +5,19 @@ Rule: says what is to be done, and has the core do it (`crates/jogak/src/inputs.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from jogak import _core
-from jogak.encoding import EncodingBatch
 from jogak.errors import ConfigError
 from jogak.spec import Padding, Spec, Template, Truncation
+from jogak.spec.record import replace
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from jogak.encoding import EncodingBatch
 
 __all__ = ["PaddingLike", "TruncationLike", "around", "around_array", "around_batch", "make_inputs"]
 
@@ -78,7 +79,7 @@ def _padding(spec: Spec, given: object) -> Padding | None:
 
 
 def _changed(known: _Options | None, **options: Any) -> _Options | None:
-    return None if known is None else dataclasses.replace(known, **options)
+    return None if known is None else replace(known, **options)
 
 
 _Form: TypeAlias = tuple[
@@ -154,6 +155,9 @@ def make_inputs(
     columns = _core.make_inputs(
         core, firsts, seconds, form, special, threads, spans, trim, strategy, draw
     )
+    # Only who asks for inputs needs what they come in.
+    from jogak.encoding import EncodingBatch
+
     return EncodingBatch(columns, spec.model.pieces, None if fill is None else fill.token)
 
 

@@ -6,11 +6,11 @@ Rule: holds arrays, copies only when asked to. numpy is imported when a method n
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from jogak.errors import ConfigError
+from jogak.spec.record import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

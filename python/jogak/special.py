@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
 from jogak.errors import ConfigError
 from jogak.spec import AddedTable, PieceTable, Spec, SpecialPolicy
+from jogak.spec.record import dataclass
 
 __all__ = [
     "Allowed",
@@ -30,7 +30,7 @@ Allowed: TypeAlias = Literal["all"] | AbstractSet[str]
 Disallowed: TypeAlias = Literal["all"] | Collection[str]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Trusted:
     """A part of a text that may hold special tokens, because you wrote it.
 

@@ -15,6 +15,19 @@ pub(crate) enum Read<'a> {
     Undone,
 }
 
+impl<'a> Read<'a> {
+    /// The string; `buffer` is what was given for it.
+    pub(crate) fn text<'b>(self, buffer: &'b str) -> &'b str
+    where
+        'a: 'b,
+    {
+        match self {
+            Self::Plain(text) => text,
+            Self::Undone => buffer,
+        }
+    }
+}
+
 impl<'a> Cursor<'a> {
     pub(crate) fn new(text: &'a str) -> Self {
         Self { text, at: 0 }

@@ -1,4 +1,4 @@
-//! A `tokenizer.json`: where its long sections are, and what they hold.
+//! A `tokenizer.json`: where its long sections are, and what they hold; merges stand in [`crate::merges`].
 
 use std::ops::Range;
 
@@ -86,10 +86,7 @@ pub fn ids(text: &str) -> Option<(Vocab, Option<u32>)> {
     cursor.space();
     let mut more = !cursor.is(b'}');
     while more {
-        let key = match cursor.string(&mut buffer)? {
-            Read::Plain(key) => key,
-            Read::Undone => &buffer,
-        };
+        let key = cursor.string(&mut buffer)?.text(&buffer);
         bytes.extend_from_slice(key.as_bytes());
         cursor.space();
         cursor.eat(b':')?;
@@ -117,10 +114,7 @@ pub fn scored(text: &str) -> Option<(Vocab, Vec<f64>)> {
     while more {
         cursor.eat(b'[')?;
         cursor.space();
-        let piece = match cursor.string(&mut buffer)? {
-            Read::Plain(piece) => piece,
-            Read::Undone => &buffer,
-        };
+        let piece = cursor.string(&mut buffer)?.text(&buffer);
         if piece.is_empty() {
             return None;
         }
@@ -134,90 +128,6 @@ pub fn scored(text: &str) -> Option<(Vocab, Vec<f64>)> {
         more = cursor.more(b']')?;
     }
     (cursor.is_done() && vocab.distinct() == vocab.len()).then_some((vocab, scores))
-}
-
-/// Merges of a vocabulary.
-#[derive(Debug, Clone, Default)]
-pub struct Merges {
-    /// The ids of both parts of every merge, best first.
-    pub pairs: Vec<(u32, u32)>,
-    /// Beside each: the id of what it makes.
-    pub products: Vec<u32>,
-}
-
-/// A list of merges, each `"a b"` or `["a", "b"]`. Of the right part `prefix` bytes are left out.
-///
-/// None also for a part or a product that is no piece, and a pair that stands twice.
-///
-/// ```
-/// let (vocab, _) = jogak_formats::json::ids(r#"{"a": 0, "b": 1, "ab": 2}"#).unwrap();
-/// let merges = jogak_formats::json::merges(r#"["a b"]"#, &vocab, 0).unwrap();
-/// assert_eq!((merges.pairs[0], merges.products[0]), ((0, 1), 2));
-/// ```
-pub fn merges(text: &str, vocab: &Vocab, prefix: usize) -> Option<Merges> {
-    let mut cursor = Cursor::new(text);
-    let about = text.len() / 16;
-    let mut merges =
-        Merges { pairs: Vec::with_capacity(about), products: Vec::with_capacity(about) };
-    let mut made = vec![false; vocab.len()];
-    let mut again = false;
-    let mut product = Vec::new();
-    let (mut buffer, mut other) = (String::new(), String::new());
-    cursor.eat(b'[')?;
-    cursor.space();
-    let mut more = !cursor.is(b']');
-    let lists = cursor.peek() == Some(b'[');
-    while more {
-        if lists {
-            cursor.eat(b'[')?;
-            cursor.space();
-        }
-        let first = match cursor.string(&mut buffer)? {
-            Read::Plain(text) => text,
-            Read::Undone => &buffer,
-        };
-        let (left, right) = if lists {
-            if !cursor.more(b']')? {
-                return None;
-            }
-            let second = match cursor.string(&mut other)? {
-                Read::Plain(text) => text,
-                Read::Undone => &other,
-            };
-            cursor.space();
-            cursor.eat(b']')?;
-            (first, second)
-        } else {
-            // Old files have the header of merges.txt here.
-            if first.starts_with("#version") {
-                more = cursor.more(b']')?;
-                continue;
-            }
-            let (left, right) = first.split_once(' ')?;
-            if right.contains(' ') {
-                return None;
-            }
-            (left, right)
-        };
-        let bare = right.get(prefix..)?;
-        product.clear();
-        product.extend_from_slice(left.as_bytes());
-        product.extend_from_slice(bare.as_bytes());
-        let id = vocab.id(&product)?;
-        again |= std::mem::replace(&mut made[id as usize], true);
-        merges.pairs.push((vocab.id(left.as_bytes())?, vocab.id(right.as_bytes())?));
-        merges.products.push(id);
-        more = cursor.more(b']')?;
-    }
-    // Merges that are equal make the same piece; which of them counts, others may say.
-    if again {
-        let mut sorted = merges.pairs.clone();
-        sorted.sort_unstable();
-        if sorted.windows(2).any(|two| two[0] == two[1]) {
-            return None;
-        }
-    }
-    cursor.is_done().then_some(merges)
 }
 
 /// Flags of an added token, in this order, after whether it is special.
@@ -265,11 +175,7 @@ pub fn added(text: &str) -> Option<Vec<Entry>> {
                     4
                 }
                 "content" => {
-                    let content = match cursor.string(&mut buffer)? {
-                        Read::Plain(content) => content,
-                        Read::Undone => &buffer,
-                    };
-                    entry.text.push_str(content);
+                    entry.text.push_str(cursor.string(&mut buffer)?.text(&buffer));
                     5
                 }
                 "special" => {
@@ -336,25 +242,6 @@ mod tests {
         }
         let (empty, id) = ids(r#"{"": 0}"#).unwrap();
         assert_eq!((empty.len(), empty.piece(0), id), (1, None, Some(0)));
-        let (vocab, _) = ids(r#"{"a": 0, "b": 1, "ab": 2, "aba": 3, "": 4}"#).unwrap();
-        let pairs = |text: &str| merges(text, &vocab, 0).map(|merges| merges.pairs);
-        assert_eq!(pairs(r##"["#version: 0.2", "a b", "ab a"]"##), Some(vec![(0, 1), (2, 0)]));
-        assert_eq!(pairs(r#"[ [ "a" , "b" ] ]"#), Some(vec![(0, 1)]));
-        assert_eq!(pairs("[]"), Some(vec![]));
-        for wrong in [
-            r#"["a b", ["ab", "a"]]"#,
-            r#"[["a", "b"], "ab a"]"#,
-            r#"["a b", "a b"]"#,
-            r#"[" a"]"#,
-            r#"["b a"]"#,
-            r#"["a  b"]"#,
-            r#"["ab"]"#,
-            r#"[["a"]]"#,
-            r#"[["a", "b", "a"]]"#,
-            r#"["a b"#,
-        ] {
-            assert_eq!(pairs(wrong), None, "{wrong}");
-        }
     }
 
     #[test]

@@ -7,6 +7,7 @@
 
 mod cursor;
 pub mod json;
+pub mod merges;
 mod numbers;
 pub mod ranks;
 
@@ -22,6 +23,12 @@ use sha2::{Digest, Sha256};
 #[must_use]
 pub fn sha256(data: &[u8]) -> String {
     Sha256::digest(data).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The bytes of a file as text, if they are that.
+#[must_use]
+pub fn text(data: &[u8]) -> Option<&str> {
+    simdutf8::basic::from_utf8(data).ok()
 }
 
 /// So many ids may stand for nothing; a file with more is taken for broken rather than given memory.

@@ -36,7 +36,7 @@ mod _core {
         PyNormalizer, charsmap_rules, compile_charsmap, named_charsmap, parse_rule_tsv, pretokenize,
     };
     #[pymodule_export]
-    use crate::pieces::{PyAddedTokens, PyIds, PyMerges, PyPieces};
+    use crate::pieces::{PyAddedTokens, PyIds, PyMerges, PyPairs, PyPieces};
     #[pymodule_export]
     use crate::sections::{read_ranks, read_sections, sha256};
     #[pymodule_export]

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use jogak::added::AddedToken;
 use jogak::vocab::Vocab;
-use jogak_formats::json;
+use jogak_formats::{json, merges};
 use pyo3::exceptions::{PyIndexError, PyKeyError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
@@ -243,16 +243,9 @@ impl PyIds {
         Ok(Some((ids, special, PyAddedTokens(tokens))))
     }
 
-    /// The merges of a section that [`read_sections`] found; None for one that is left to others.
-    fn merges(
-        &self,
-        py: Python<'_>,
-        data: &Bound<'_, PyBytes>,
-        section: (usize, usize),
-        prefix: usize,
-    ) -> Option<PyMerges> {
-        let text = section_of(data, section)?;
-        let merges = py.detach(|| json::merges(text, &self.texts.vocab, prefix))?;
+    /// The merges of these texts; None for what is left to others.
+    fn merges(&self, py: Python<'_>, pairs: &PyPairs, prefix: usize) -> Option<PyMerges> {
+        let merges = py.detach(|| pairs.0.merges(&self.texts.vocab, prefix))?;
         Some(PyMerges { merges: Arc::new(merges) })
     }
 }
@@ -390,16 +383,20 @@ impl PyPieces {
     }
 }
 
+/// The texts of merges, as a file has them.
+#[pyclass(frozen, name = "Pairs", module = "jogak._core")]
+pub(crate) struct PyPairs(pub(crate) merges::Pairs);
+
 /// Pairs of ids, best first.
 #[pyclass(frozen, sequence, name = "Merges", module = "jogak._core")]
 pub(crate) struct PyMerges {
-    merges: Arc<json::Merges>,
+    merges: Arc<merges::Merges>,
 }
 
 impl PyMerges {
     /// These pairs of ids, and the ids of what they make.
     pub(crate) fn new(pairs: Vec<(u32, u32)>, products: Vec<u32>) -> Self {
-        Self { merges: Arc::new(json::Merges { pairs, products }) }
+        Self { merges: Arc::new(merges::Merges { pairs, products }) }
     }
 }
 
@@ -439,7 +436,7 @@ type MergesOf = (Option<Vec<(u32, u32)>>, Vec<u32>);
 /// The merges of a model: pairs of ids, [`PyMerges`], or None. And what they make, where that is known.
 pub(crate) fn merges_of(merges: &Bound<'_, PyAny>) -> PyResult<MergesOf> {
     if let Ok(merges) = merges.cast::<PyMerges>() {
-        let json::Merges { pairs, products } = &*merges.get().merges;
+        let merges::Merges { pairs, products } = &*merges.get().merges;
         return Ok((Some(pairs.clone()), products.clone()));
     }
     Ok((merges.extract()?, Vec::new()))
@@ -447,5 +444,5 @@ pub(crate) fn merges_of(merges: &Bound<'_, PyAny>) -> PyResult<MergesOf> {
 
 /// A section of a file.
 fn section_of<'a>(data: &'a Bound<'_, PyBytes>, (start, end): (usize, usize)) -> Option<&'a str> {
-    std::str::from_utf8(data.as_bytes().get(start..end)?).ok()
+    jogak_formats::text(data.as_bytes().get(start..end)?)
 }

@@ -1,10 +1,11 @@
 //! The long parts of tokenizer files for Python: read here, handed out as what [`super::pieces`] has.
 
-use jogak_formats::{json, ranks};
+use jogak::beside::both;
+use jogak_formats::{json, merges, ranks};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::pieces::PyIds;
+use crate::pieces::{PyIds, PyPairs};
 
 /// The pieces of a rank file, drawn in GPT-2's printable characters; None for a file that is left to
 /// others.
@@ -21,35 +22,44 @@ pub(crate) fn sha256(py: Python<'_>, data: &Bound<'_, PyBytes>) -> String {
     py.detach(|| jogak_formats::sha256(data))
 }
 
+/// Fewer bytes of merges than these are not worth a thread.
+const WORTH: usize = 1 << 16;
+
 /// Where a section starts and ends.
 type Section = Option<(usize, usize)>;
 /// The long sections of a `tokenizer.json`; see [`read_sections`].
-type Sections<'py> = (Bound<'py, PyBytes>, PyIds, Section, Section);
+type Sections<'py> = (Bound<'py, PyBytes>, PyIds, Option<PyPairs>, Section);
 
-/// The long sections of a `tokenizer.json`: the file with null in their places, the vocabulary, and where
-/// the merges and the added tokens stand. None for a file that is left to others.
+/// The long sections of a `tokenizer.json`: the file with null in their places, the vocabulary, the texts of
+/// the merges, and where the added tokens stand. None for a file that is left to others.
 #[pyfunction]
 pub(crate) fn read_sections<'py>(
     py: Python<'py>,
     data: &Bound<'py, PyBytes>,
 ) -> Option<Sections<'py>> {
     let data = data.as_bytes();
-    let (rest, ids, [merges, added]) = py.detach(|| {
-        let text = std::str::from_utf8(data).ok()?;
+    let (rest, ids, merges, added) = py.detach(|| {
+        let text = jogak_formats::text(data)?;
         let wanted: [&[&str]; 3] = [&["model", "vocab"], &["model", "merges"], &["added_tokens"]];
         let [vocab, merges, added] = <[_; 3]>::try_from(json::fields(text, &wanted)?).ok()?;
         let vocab = vocab?;
-        let ids = match data[vocab.start] {
+        let read_vocab = || match data[vocab.start] {
             b'{' => {
                 let (vocab, empty) = json::ids(&text[vocab.clone()])?;
-                PyIds::new(vocab, empty, None)
+                Some(PyIds::new(vocab, empty, None))
             }
             _ => {
                 let (vocab, scores) = json::scored(&text[vocab.clone()])?;
-                PyIds::new(vocab, None, Some(scores))
+                Some(PyIds::new(vocab, None, Some(scores)))
             }
         };
         let lists = [merges, added].map(|found| found.filter(|found| data[found.start] == b'['));
+        let [merges, added] = lists.clone();
+        let (ids, pairs) =
+            both(merges.as_ref().is_some_and(|found| found.len() >= WORTH), read_vocab, || {
+                merges.map(|found| merges::pairs(&text[found]))
+            });
+        let (ids, pairs) = (ids?, pairs.map_or(Some(None), |pairs| Some(Some(PyPairs(pairs?))))?);
         let mut gone: Vec<_> = lists.iter().flatten().cloned().chain([vocab]).collect();
         gone.sort_by_key(|range| range.start);
         let (mut rest, mut from) = (Vec::new(), 0);
@@ -59,7 +69,7 @@ pub(crate) fn read_sections<'py>(
             from = range.end;
         }
         rest.extend_from_slice(&data[from..]);
-        Some((rest, ids, lists.map(|found| found.map(|found| (found.start, found.end)))))
+        Some((rest, ids, pairs, added.map(|found| (found.start, found.end))))
     })?;
     Some((PyBytes::new(py, &rest), ids, merges, added))
 }

@@ -403,15 +403,15 @@ impl Undraw {
         Ok(bytes)
     }
 
-    /// The bytes of a drawn text, behind what `bytes` has; false if a character stands for none, and then that is
-    /// what it has. `text` is UTF-8.
+    /// The bytes of a drawn text, behind what `bytes` has; false if a character stands for none, or if it is no
+    /// UTF-8, and then that is what it has.
     pub fn plain_into(&self, text: &[u8], bytes: &mut Vec<u8>) -> bool {
         let before = bytes.len();
         let mut text = text.iter();
         while let Some(&first) = text.next() {
             let character = match (first, text.as_slice()) {
                 (..0x80, _) => usize::from(first),
-                (0xC2..0xC6, [second, ..]) => {
+                (0xC2..0xC6, [second @ 0x80..0xC0, ..]) => {
                     text.next();
                     usize::from(first & 0x1F) << 6 | usize::from(second & 0x3F)
                 }
@@ -488,6 +488,9 @@ mod tests {
             let fits = undraw.plain_into(text.as_bytes(), &mut plain);
             assert_eq!(fits.then(|| plain.split_off(6)), undraw.bytes(&text).ok(), "{text:?}");
             assert_eq!(plain, b"before");
+        }
+        for wrong in [&b"\xC3("[..], b"a\xC3", b"\xC3\xC3\xA9", b"\xA9", b"\xFF", b"\xC0\x80"] {
+            assert!(!undraw.plain_into(wrong, &mut Vec::new()), "{wrong:?}");
         }
     }
 }

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,7 @@ from jogak.errors import FormatError
 from jogak.formats import checked
 from jogak.formats.files import PathLike, read_bytes
 from jogak.spec import Spec
-from jogak.spec.record import dataclass
+from jogak.spec.record import dataclass, field
 
 if TYPE_CHECKING:
     from jogak.training import Log

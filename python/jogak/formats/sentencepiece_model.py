@@ -12,12 +12,11 @@ import enum
 import math
 import struct
 from collections.abc import Iterator, Mapping
-from dataclasses import field
 from typing import NamedTuple
 
 from jogak.formats import protobuf
 from jogak.formats.checked import fault
-from jogak.spec.record import dataclass
+from jogak.spec.record import dataclass, field
 
 __all__ = [
     "ModelFile",

@@ -10,9 +10,7 @@ combination raises `ConfigError` here, not in training.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Mapping
-from dataclasses import field
 from typing import Any, ClassVar, TypeAlias, get_args
 
 from jogak.errors import ConfigError
@@ -73,7 +71,7 @@ from jogak.spec.pretokenizers import (
     pretokenizer_from_dict,
     resolve_pretokenizer,
 )
-from jogak.spec.record import dataclass
+from jogak.spec.record import dataclass, field, fields
 from jogak.spec.schemes import named_scheme
 from jogak.spec.scored_bpe import ScoredBPEModel
 from jogak.spec.unigram import Precision, UnigramModel
@@ -227,7 +225,7 @@ class Spec(Held):
     def __repr__(self) -> str:
         """Short: what is as nobody asked for is left out, and what is long is counted."""
         parts = []
-        for one in dataclasses.fields(self):
+        for one in fields(self):
             value = getattr(self, one.name)
             if value in ((), {}, None, "text") or (one.name == "template" and value == Template()):
                 continue

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 from jogak.errors import ConfigError
 from jogak.spec.checks import flag, made
-from jogak.spec.record import dataclass
+from jogak.spec.record import dataclass, fields
 
 __all__ = ["AddedTable", "AddedToken", "SpecialPolicy"]
 
@@ -77,7 +76,7 @@ class AddedToken:
         kinds = (type(self.single_word), type(self.lstrip), type(self.rstrip))
         others = (type(self.normalized), type(self.in_model), type(self.ascii_spaces))
         if kinds + others != _FLAGS:
-            for field in dataclasses.fields(self)[1:]:
+            for field in fields(self)[1:]:
                 flag(f"AddedToken.{field.name}", getattr(self, field.name))
 
     @classmethod

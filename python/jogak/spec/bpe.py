@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
-from dataclasses import field
 from itertools import chain
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
@@ -22,7 +20,7 @@ from jogak.spec.checks import (
 )
 from jogak.spec.held import Listed, MergeTable
 from jogak.spec.markers import Marker, MarkerKind
-from jogak.spec.record import dataclass
+from jogak.spec.record import asdict, dataclass, field, fields
 
 _FLAGS = (
     *("byte_fallback", "prune_dead", "fuse_unknown", "by_scores"),
@@ -180,7 +178,7 @@ class BPE:
 
     def to_dict(self) -> dict[str, Any]:
         """The config as plain data, as files hold it."""
-        return {"type": "bpe", **dataclasses.asdict(self)}
+        return {"type": "bpe", **asdict(self)}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> BPE:
@@ -317,6 +315,6 @@ class BPEModel(Listed):
 
     def to_core(self) -> dict[str, Any]:
         """The model as the core takes it: one flat dict."""
-        options = {field.name: self.at_hand(field.name) for field in dataclasses.fields(self)}
+        options = {field.name: self.at_hand(field.name) for field in fields(self)}
         marker: Marker = options.pop("marker")
         return {"type": self.family, **options, **marker.to_core()}

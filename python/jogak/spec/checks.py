@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from jogak.errors import ConfigError
 from jogak.spec.held import Pieces, PieceTable
+from jogak.spec.record import MISSING, fields, is_dataclass
 
 __all__ = [
     "at_least",
@@ -46,16 +46,14 @@ def made(what: str, cls: type[_Made], options: Mapping[str, Any]) -> _Made:
     """
     if not isinstance(options, Mapping):
         raise ConfigError(f"{what} is {options!r:.80}; expected its options by name")
-    known = [field for field in dataclasses.fields(cls) if field.init]  # type: ignore[arg-type]  # called with dataclasses only
+    known = [field for field in fields(cls) if field.init]  # type: ignore[arg-type]  # called with dataclasses only
     names = [field.name for field in known]
     takes = ", ".join(names) or "none"
     for name in options:
         if name not in names:
             raise ConfigError(f"{what} has no option {name!r:.80}; it takes {takes}")
     for field in known:
-        needed = (
-            field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
-        )
+        needed = field.default is MISSING and field.default_factory is MISSING
         if needed and field.name not in options:
             raise ConfigError(f"{what} lacks the option {field.name!r}; it takes {takes}")
     try:
@@ -153,8 +151,8 @@ def unicode_texts(place: str, value: object) -> None:
     elif isinstance(value, (tuple, list)):
         for number, item in enumerate(value):
             unicode_texts(f"{place}[{number}]", item)
-    elif dataclasses.is_dataclass(value):
-        for field in dataclasses.fields(value):
+    elif is_dataclass(value):
+        for field in fields(value):
             unicode_texts(f"{place}.{field.name}", getattr(value, field.name))
 
 

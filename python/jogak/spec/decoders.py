@@ -8,14 +8,12 @@ SentencePiece's models have a way of their own, which is one stage for itself.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
-from dataclasses import field
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 from jogak.errors import ConfigError
 from jogak.spec.checks import flag, made, one_of
-from jogak.spec.record import dataclass
+from jogak.spec.record import asdict, dataclass, field
 
 __all__ = [
     "DecodeByteFallback",
@@ -41,7 +39,7 @@ class _Stage:
     def to_dict(self) -> dict[str, Any]:
         """The stage as plain data, as files and the core have it."""
         # Every stage is a dataclass, which this base cannot say.
-        return {"type": self.type, **dataclasses.asdict(self)}  # type: ignore[call-overload]  # every stage is a dataclass
+        return {"type": self.type, **asdict(self)}  # type: ignore[call-overload]  # every stage is a dataclass
 
     def to_core(self) -> dict[str, Any]:
         """The stage as the core takes it."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 from jogak.errors import ConfigError
 from jogak.spec.checks import flag, made, one_of
-from jogak.spec.record import dataclass
+from jogak.spec.record import asdict, dataclass
 
 __all__ = ["Padding", "Template", "TemplatePart", "Truncation"]
 
@@ -145,7 +144,7 @@ class Truncation:
 
     def to_dict(self) -> dict[str, Any]:
         """The options as plain data, as files hold them."""
-        return dataclasses.asdict(self)
+        return asdict(self)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Truncation:
@@ -190,7 +189,7 @@ class Padding:
 
     def to_dict(self) -> dict[str, Any]:
         """The options as plain data, as files hold them."""
-        return dataclasses.asdict(self)
+        return asdict(self)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Padding:

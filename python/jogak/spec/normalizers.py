@@ -5,13 +5,12 @@ Every normalizer keeps track of where its text came from, so that ids have their
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Literal, TypeAlias, cast, get_args
 
 from jogak.errors import ConfigError
 from jogak.spec.checks import flag, made, one_of
-from jogak.spec.record import dataclass
+from jogak.spec.record import asdict, dataclass, field
 
 __all__ = [
     "NORMALIZER_NAMES",
@@ -46,7 +45,7 @@ class _Stage:
 
     def to_dict(self) -> dict[str, Any]:
         """The normalizer as plain data, as files hold it."""
-        return {"type": self.type, **dataclasses.asdict(self)}  # type: ignore[call-overload]  # every stage is a dataclass
+        return {"type": self.type, **asdict(self)}  # type: ignore[call-overload]  # every stage is a dataclass
 
     def to_core(self) -> dict[str, Any]:
         """The normalizer as the core takes it."""
@@ -110,7 +109,7 @@ class Charsmap(_Stage):
 
     type: ClassVar[str] = "charsmap"
 
-    data: bytes = dataclasses.field(repr=False)
+    data: bytes = field(repr=False)
     keep: tuple[str, ...] = ()
     graphemes: bool = False
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias, cast, get_args
 
 from jogak.errors import ConfigError
 from jogak.spec.checks import flag, made, one_of
 from jogak.spec.normalizers import DrawBytes
-from jogak.spec.record import dataclass
+from jogak.spec.record import asdict, dataclass
 from jogak.spec.schemes import SCHEMES
 
 __all__ = [
@@ -134,7 +133,7 @@ class Split:
 
     def to_dict(self) -> dict[str, Any]:
         """The scheme as plain data, as files hold it."""
-        return {"type": "regex", **dataclasses.asdict(self)}
+        return {"type": "regex", **asdict(self)}
 
 
 @dataclass(frozen=True)
@@ -155,7 +154,7 @@ class Punctuation:
 
     def to_dict(self) -> dict[str, Any]:
         """The scheme as plain data, as files hold it."""
-        return {"type": "punctuation", **dataclasses.asdict(self)}
+        return {"type": "punctuation", **asdict(self)}
 
 
 @dataclass(frozen=True)
@@ -227,7 +226,7 @@ class Metaspace:
 
     def to_dict(self) -> dict[str, Any]:
         """The scheme as plain data, as files hold it."""
-        return {"type": "metaspace", **dataclasses.asdict(self)}
+        return {"type": "metaspace", **asdict(self)}
 
 
 Pretokenizer: TypeAlias = (

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
-from dataclasses import field
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 from jogak.errors import ConfigError
@@ -12,7 +10,7 @@ from jogak.spec.bpe import Alphabet
 from jogak.spec.checks import check_ids, flag, one_of, unique_pieces
 from jogak.spec.held import Listed
 from jogak.spec.markers import Marker
-from jogak.spec.record import dataclass
+from jogak.spec.record import dataclass, field, fields
 
 __all__ = ["Precision", "UnigramModel"]
 
@@ -110,7 +108,7 @@ class UnigramModel(Listed):
 
     def to_core(self) -> dict[str, Any]:
         """The model as the core takes it: one flat dict."""
-        options = {field.name: self.at_hand(field.name) for field in dataclasses.fields(self)}
+        options = {field.name: self.at_hand(field.name) for field in fields(self)}
         marker: Marker = options.pop("marker")
         options["scores"] = list(map(float, self.scores))
         return {"type": self.family, **options, **marker.to_core()}

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
-from dataclasses import field
 from typing import Any, Literal, TypeAlias, get_args
 
 from jogak.errors import ConfigError
 from jogak.spec.checks import at_least, characters_of, flag, made, one_of, share, unknown_text
-from jogak.spec.record import dataclass
+from jogak.spec.record import asdict, dataclass, field
 from jogak.spec.unigram import Precision
 
 __all__ = ["SeedRule", "Unigram"]
@@ -172,7 +170,7 @@ class Unigram:
         """The config as plain data, as files hold it."""
         return {
             "type": "unigram",
-            **dataclasses.asdict(self),
+            **asdict(self),
             "user_defined": list(self.user_defined),
         }
 

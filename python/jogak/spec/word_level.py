@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
-from dataclasses import field
 from typing import Any, ClassVar, Literal
 
 from jogak.errors import ConfigError
 from jogak.spec.checks import check_ids, flag, unique_pieces
 from jogak.spec.held import Listed
 from jogak.spec.markers import Marker
-from jogak.spec.record import dataclass
+from jogak.spec.record import dataclass, field, fields
 
 __all__ = ["WordLevelModel"]
 
@@ -71,6 +69,6 @@ class WordLevelModel(Listed):
 
     def to_core(self) -> dict[str, Any]:
         """The model as the core takes it: one flat dict."""
-        options = {field.name: self.at_hand(field.name) for field in dataclasses.fields(self)}
+        options = {field.name: self.at_hand(field.name) for field in fields(self)}
         marker: Marker = options.pop("marker")
         return {"type": self.family, **options, **marker.to_core()}

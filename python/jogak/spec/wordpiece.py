@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
-from dataclasses import field
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 from jogak.errors import ConfigError
 from jogak.spec.checks import at_least, flag, made, one_of, unique_pieces, unknown_text
 from jogak.spec.held import Listed
 from jogak.spec.markers import Marker, MarkerKind
-from jogak.spec.record import dataclass
+from jogak.spec.record import asdict, dataclass, field, fields
 
 __all__ = ["Criterion", "WordPiece", "WordPieceModel"]
 
@@ -99,7 +97,7 @@ class WordPiece:
 
     def to_dict(self) -> dict[str, Any]:
         """The config as plain data, as files hold it."""
-        return {"type": "wordpiece", **dataclasses.asdict(self)}
+        return {"type": "wordpiece", **asdict(self)}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> WordPiece:
@@ -176,7 +174,7 @@ class WordPieceModel(Listed):
 
     def to_core(self) -> dict[str, Any]:
         """The model as the core takes it: one flat dict."""
-        options = {field.name: self.at_hand(field.name) for field in dataclasses.fields(self)}
+        options = {field.name: self.at_hand(field.name) for field in fields(self)}
         marker: Marker = options.pop("marker")
         return {"type": self.family, **options, **marker.to_core()}
 

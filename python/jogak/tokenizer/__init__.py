@@ -5,7 +5,6 @@ What it does stands in `running`, what a call may say in `calls`; how a file bec
 
 from __future__ import annotations
 
-import dataclasses
 import os
 from collections.abc import Mapping
 from functools import cached_property
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from jogak import _core
 from jogak.errors import ConfigError, DecodeError, EncodeError, FormatError, JogakError
 from jogak.spec import BPEModel, Charsmap, RuleSet, Spec, UnigramModel
+from jogak.spec.record import replace
 from jogak.tokenizer.running import Running
 from jogak.tokenizer.ways import Score, Segmentation
 
@@ -189,7 +189,7 @@ class Tokenizer(Running):
                 Charsmap(_core.named_charsmap(stage.name)) if isinstance(stage, RuleSet) else stage
                 for stage in spec.normalizer
             )
-            spec = dataclasses.replace(spec, normalizer=compiled)
+            spec = replace(spec, normalizer=compiled)
         formats.write(path, spec, self._training, probes, format=format)
 
     def save_pretrained(self, folder: str | PathLike[str]) -> None:

@@ -75,10 +75,19 @@ impl Cuts {
         };
         // Bytes that are the last of a cut-off left character, or the first of a cut-off right one.
         let mut by_byte = [0u8; 256];
+        // Letters side by side come again and again.
+        let mut seen = [0u128; 128];
         for id in 0..vocab.len() as u32 {
             let piece = vocab.piece(id).unwrap_or_default();
             let starts = (1..piece.len()).filter(|&at| piece[at] & 0xC0 != 0x80);
             for at in starts {
+                if let (one @ ..0x80, other @ ..0x80) = (piece[at - 1], piece[at]) {
+                    let row = &mut seen[usize::from(one)];
+                    if *row >> other & 1 == 1 {
+                        continue;
+                    }
+                    *row |= 1 << other;
+                }
                 let (left, right) = (left_of(&piece[..at]), right_of(&piece[at..]));
                 let place = bit(left.key(), right.key());
                 cuts.entries[place / 64] |= 1 << (place % 64);

@@ -24,12 +24,13 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 from jogak.errors import JogakError, UnsupportedFeature
 from jogak.formats.checked import Node
-from jogak.formats.family import Format, Loaded, Peek
-from jogak.formats.files import PathLike, read_bytes
+from jogak.formats.family import Format, Loaded, Peek, Probe
+from jogak.formats.files import PathLike, read_bytes, write_atomically
 from jogak.formats.hf_json import (
     added,
     decoders,
@@ -42,9 +43,11 @@ from jogak.formats.hf_json import (
 )
 from jogak.formats.hf_json.sections import NotPlain
 from jogak.formats.hf_json.serde import option
-from jogak.formats.hf_json.writing import dumps, write
 from jogak.formats.vocabulary import pieces_by_id
 from jogak.spec import Spec
+
+if TYPE_CHECKING:
+    from jogak.training import Log
 
 __all__ = ["dumps", "loads", "read", "write"]
 
@@ -125,6 +128,30 @@ def _object(node: Node) -> dict[str, object]:
 
 def _present(node: Node, name: str) -> Node | None:
     return node.field(name) if name in node.value else None
+
+
+def write(
+    path: PathLike, spec: Spec, training: Log | None = None, probes: Iterable[Probe] = ()
+) -> None:
+    """Write a file, wholly or not at all. Training log and probes stay behind.
+
+    Raises:
+        UnsupportedFeature: something that the library cannot do as it is done here.
+        OSError: the file cannot be written.
+    """
+    write_atomically(path, dumps(spec, os.fspath(path)))
+
+
+def dumps(spec: Spec, name: str = "tokenizer.json") -> bytes:
+    """The bytes of a file.
+
+    Raises:
+        UnsupportedFeature: as `write`.
+    """
+    # Who reads a file need not know how it is written.
+    from jogak.formats.hf_json.writing import whole_file
+
+    return whole_file(spec, name)
 
 
 # --- the family ---------------------------------------------------------------------------------

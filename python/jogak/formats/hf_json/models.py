@@ -20,7 +20,7 @@ from typing import Any, cast
 from jogak._core import Merges
 from jogak.formats import bytelevel
 from jogak.formats.checked import Node, is_unicode, shown
-from jogak.formats.hf_json.sections import Ids, NotPlain, Section, Vocabulary
+from jogak.formats.hf_json.sections import Ids, NotPlain, Pairs, Vocabulary
 from jogak.formats.hf_json.serde import kind_of, option, unsupported
 from jogak.spec import BPEModel, Marker, Model, UnigramModel, WordLevelModel, WordPieceModel
 from jogak.spec.record import dataclass
@@ -175,11 +175,7 @@ def _merges(
     """
     entries = node.value
     if isinstance(ids, Ids):
-        merges = (
-            ids.merges(entries.data, entries.place, prefix)
-            if isinstance(entries, Section)
-            else None
-        )
+        merges = ids.merges(entries, prefix) if isinstance(entries, Pairs) else None
         if merges is None:
             raise NotPlain
         return cast(Any, merges), _maker(ids, merges)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Sequence
 from typing import Any, Literal, cast
 
@@ -99,9 +97,11 @@ def _stage(node: Node, kind: str) -> list[Normalizer]:
 
 
 def _precompiled(node: Node) -> Charsmap:
+    import base64  # Few files need it.
+
     try:
         data = base64.b64decode(node.text(), validate=True)
-    except (binascii.Error, ValueError):
+    except ValueError:  # binascii's error is one
         raise node.fault("is no base64; expected the bytes of a charsmap in it") from None
     return Charsmap(data, graphemes=True)
 
@@ -146,6 +146,8 @@ def _written(stage: Normalizer, name: str) -> dict[str, Any]:
     if isinstance(stage, (HfNmt, DrawBytes)):
         return {"type": "Nmt" if isinstance(stage, HfNmt) else "ByteLevel"}
     if isinstance(stage, Charsmap) and stage.graphemes:
+        import base64
+
         data = base64.b64encode(stage.data).decode("ascii")
         return {"type": "Precompiled", "precompiled_charsmap": data}
     hint = ""

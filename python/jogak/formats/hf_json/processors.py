@@ -14,7 +14,6 @@ Otherwise it is refused by name.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,7 +21,7 @@ from jogak.errors import UnsupportedFeature
 from jogak.formats.checked import Node
 from jogak.formats.hf_json.serde import flag_or, sequence, unsupported
 from jogak.spec import Template, TemplatePart
-from jogak.spec.record import dataclass
+from jogak.spec.record import dataclass, replace
 
 __all__ = ["read", "write"]
 
@@ -217,7 +216,7 @@ def _part(node: Node, ids: dict[str, tuple[int, ...]]) -> TemplatePart:
 
 
 def _typed(parts: _Input, type_id: int) -> _Input:
-    return tuple(dataclasses.replace(part, type_id=type_id) for part in parts)
+    return tuple(replace(part, type_id=type_id) for part in parts)
 
 
 # --- writing ------------------------------------------------------------------------------------

@@ -10,11 +10,11 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from jogak import _core
-from jogak._core import Ids
+from jogak._core import Ids, Pairs
 from jogak.formats.checked import Node, parse
 from jogak.formats.serde_numbers import serde_float
 
-__all__ = ["Ids", "NotPlain", "Section", "Vocabulary", "whole", "with_tables"]
+__all__ = ["Ids", "NotPlain", "Pairs", "Section", "Vocabulary", "whole", "with_tables"]
 
 #: Text -> id of a model's own pieces.
 Vocabulary: TypeAlias = "dict[str, int] | Ids"
@@ -46,8 +46,8 @@ def whole(data: bytes, name: str | None) -> Node:
 
 
 def with_tables(data: bytes, name: str | None) -> Node | None:
-    """The same, with `Ids` for the vocabulary and a `Section` for the merges and for the added tokens;
-    None where the core leaves them to others.
+    """The same, with `Ids` for the vocabulary, `Pairs` for the merges and a `Section` for the added
+    tokens; None where the core leaves them to others.
 
     Raises:
         FormatError: as `parse`; the places may not be those of the file.
@@ -59,7 +59,7 @@ def with_tables(data: bytes, name: str | None) -> Node | None:
     model = root.value["model"]
     model["vocab"] = ids
     if merges is not None:
-        model["merges"] = Section(data, merges)
+        model["merges"] = merges
     if added is not None:
         root.value["added_tokens"] = Section(data, added)
     return root

@@ -11,11 +11,10 @@ Both begin anew behind every special token in a text there, which is no differen
 
 from __future__ import annotations
 
-import dataclasses
-
 from jogak.errors import UnsupportedFeature
 from jogak.formats.hf_json.ways_back import decoder_of
 from jogak.spec import CollapseSpaces, Metaspace, Named, Normalizer, Prepend, Replace, Spec
+from jogak.spec.record import replace
 
 __all__ = ["spaces_written"]
 
@@ -47,7 +46,7 @@ def spaces_written(spec: Spec, name: str) -> Spec:
         )
     if isinstance(first, Metaspace) and first.only_missing and first.prepend == "first":
         # Where special tokens cut nothing, a document begins where its text does.
-        words = (dataclasses.replace(first, prepend="start"), *words[1:])
+        words = (replace(first, prepend="start"), *words[1:])
     elif isinstance(first, Metaspace) and not (first.only_missing or first.prepend == "never"):
         if first.suffix or not first.escape:
             raise UnsupportedFeature(
@@ -58,7 +57,7 @@ def spaces_written(spec: Spec, name: str) -> Spec:
         cut = Metaspace(prepend="never", only_missing=True, mark=first.mark)
         words = (cut if first.split else Named("none"), *words[1:])
     if normalizer == [*spec.normalizer]:
-        return dataclasses.replace(spec, pretokenizer=words)
+        return replace(spec, pretokenizer=words)
     for token in spec.added_tokens:
         if token.normalized:
             raise UnsupportedFeature(
@@ -66,7 +65,7 @@ def spaces_written(spec: Spec, name: str) -> Spec:
                 f"token {token.text!r}, which is looked for in normalized text; save it as the native "
                 "format"
             )
-    return dataclasses.replace(
+    return replace(
         spec,
         normalizer=tuple(normalizer),
         pretokenizer=words,

@@ -8,10 +8,9 @@ that very character, it becomes another one that no piece has.
 
 from __future__ import annotations
 
-import dataclasses
-
 from jogak.errors import UnsupportedFeature
 from jogak.spec import BPEModel, DecodeSuffix, Marker, Named, Replace, Spec
+from jogak.spec.record import replace
 
 __all__ = ["suffixes_written"]
 
@@ -54,9 +53,9 @@ def suffixes_written(spec: Spec, name: str) -> Spec:
         pieces[id_] = (pieces[id_] or "").removesuffix(model.marker.text) + suffix
     # Nothing but white space, or the end, behind something that is none.
     behind = Replace(r"(?<=\S)(?!\S)", suffix, regex=True)
-    return dataclasses.replace(
+    return replace(
         spec,
-        model=dataclasses.replace(model, pieces=tuple(pieces), marker=Marker()),
+        model=replace(model, pieces=tuple(pieces), marker=Marker()),
         normalizer=(*spec.normalizer, Replace(suffix, other), behind),
         decoder=(DecodeSuffix(suffix),) if spec.decoder is None else spec.decoder,
     )

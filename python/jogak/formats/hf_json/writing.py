@@ -7,12 +7,8 @@ power: it finds special tokens in every text, which a tokenizer trained here doe
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from jogak.formats.family import Probe
-from jogak.formats.files import PathLike, write_atomically
 from jogak.formats.hf_json import added, decoders, inputs, normalizers, pretokenizers, processors
 from jogak.formats.hf_json.models_writing import left_out, write_model
 from jogak.formats.hf_json.spaces import spaces_written
@@ -20,30 +16,11 @@ from jogak.formats.hf_json.suffixes import suffixes_written
 from jogak.formats.hf_json.ways_back import decoder_of
 from jogak.spec import Spec
 
-if TYPE_CHECKING:
-    from jogak.training import Log
-
-__all__ = ["dumps", "write"]
+__all__ = ["whole_file"]
 
 
-def write(
-    path: PathLike, spec: Spec, training: Log | None = None, probes: Iterable[Probe] = ()
-) -> None:
-    """Write a file, wholly or not at all. Training log and probes stay behind.
-
-    Raises:
-        UnsupportedFeature: something that the library cannot do as it is done here.
-        OSError: the file cannot be written.
-    """
-    write_atomically(path, dumps(spec, os.fspath(path)))
-
-
-def dumps(spec: Spec, name: str = "tokenizer.json") -> bytes:
-    """The bytes of a file.
-
-    Raises:
-        UnsupportedFeature: as `write`.
-    """
+def whole_file(spec: Spec, name: str) -> bytes:
+    """The bytes of a file, as `jogak.formats.hf_json.dumps` says."""
     spec = suffixes_written(spaces_written(spec, name), name)
     model = spec.model
     ids = {text: id_ for id_, text in enumerate(model.pieces) if text is not None}

@@ -13,11 +13,10 @@ pub(super) fn whole_text(
 ) -> Result<()> {
     match step {
         Step::Undraw(undraw) => {
-            let drawn = std::str::from_utf8(text).ok();
-            match drawn.and_then(|text| undraw.bytes(text).ok()) {
-                Some(bytes) => next.push(&bytes, true),
-                None => next.push(text, true),
-            }
+            // What is held is for others to look at; this step has no text before it to keep.
+            state.other.clear();
+            let is_drawn = undraw.plain_into(text, &mut state.other);
+            next.push(if is_drawn { &state.other } else { text }, true)
         }
         Step::Regex { finder, with } => {
             for chunk in text.utf8_chunks() {
