@@ -420,3 +420,59 @@ def file(seed: int) -> str:
         if rng.random() < 0.1:
             del sections[name]
     return json.dumps(sections, ensure_ascii=_flag(rng))
+
+
+_CHARACTERS = ["a", "b", "c", "▁", "가", "나", "é", "中", "🐑"]
+
+
+def whole_text_bpe(seed: int) -> str:
+    """A file whose model makes merges of characters over whole texts, or words, as Llama's does.
+
+    Unknown characters fall back to all bytes, to some, or to none; what stands for them may be a part of
+    merges, or a letter.
+    """
+    rng = random.Random(seed)
+    pool = rng.sample(_CHARACTERS, rng.randint(4, 9))
+    some = rng.choice([256, 256, 256, 230, 0])
+    stand_ins = rng.sample([f"<0x{byte:02X}>" for byte in range(256)], some)
+    unknown = rng.choice([None, "<unk>", "<unk>", "a"])
+    stand_ins += ["<unk>"] if unknown == "<unk>" else []
+    merges: list[list[str]] = []
+    takes_stand_ins = rng.random() < 0.25
+    for _ in range(rng.randint(2, 25)):
+        parts = pool + (rng.sample(stand_ins, min(len(stand_ins), 3)) if takes_stand_ins else [])
+        pair = [rng.choice(parts), rng.choice(parts)]
+        made = "".join(pair)
+        if len(made) < 15 and pair not in merges:
+            merges.append(pair)
+            pool += [made] if made not in pool else []
+    spaces = [
+        {"type": "Prepend", "prepend": "▁"},
+        {"type": "Replace", "pattern": {"String": " "}, "content": "▁"},
+    ]
+    words = {"type": "Metaspace", "replacement": "▁", "split": rng.random() < 0.3}
+    words["prepend_scheme"] = rng.choice(["first", "always", "never"])
+    model = {
+        "type": "BPE",
+        "unk_token": unknown,
+        "fuse_unk": rng.random() < 0.6,
+        "byte_fallback": some > 0,
+        "ignore_merges": rng.random() < 0.15,
+        "vocab": _vocab(rng, list(dict.fromkeys(stand_ins + pool))),
+        "merges": merges,
+    }
+    return json.dumps(
+        {
+            "version": "1.0",
+            "normalizer": rng.choice([None, {"type": "Sequence", "normalizers": spaces}]),
+            "pre_tokenizer": rng.choice([None, None, words, {"type": "Whitespace"}]),
+            "model": model,
+        }
+    )
+
+
+def whole_text(rng: random.Random) -> str:
+    """A text of few characters, known ones and others; a long one now and then."""
+    letters = [*_CHARACTERS, *" zqü日\n"]
+    drawn = "".join(rng.choices(letters, k=rng.randint(1, 60)))
+    return drawn * (30 if rng.random() < 0.1 else 1)

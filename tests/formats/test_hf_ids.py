@@ -131,6 +131,27 @@ def test_random_files_give_the_same_ids_and_texts() -> None:
     assert seen["refused"] < len(FILES) / 4, seen
 
 
+def test_merges_of_characters_over_whole_texts_give_the_same_ids() -> None:
+    # They are cut where no piece lies across, unless what stands for unknown characters could join.
+    seen = 0
+    for seed in FILES:
+        file = hf_generated.whole_text_bpe(seed)
+        peer, tok = Peer(file), opened(file)
+        if isinstance(tok, str):
+            assert tok == "unsupported", (seed, tok)
+            continue
+        rng = random.Random(seed)
+        for text in [hf_generated.whole_text(rng) for _ in range(8)]:
+            expected = peer.encode(text)
+            if expected is None:
+                continue
+            # New, and known.
+            assert tok.encode(text) == tok.encode(text) == expected, (seed, text)
+            assert tok.encode_batch([text] * 3).to_lists() == [expected] * 3, (seed, text)
+            seen += 1
+    assert seen > 4 * len(FILES), seen
+
+
 REAL = [
     *(
         "bert-base-cased",

@@ -41,6 +41,8 @@ pub struct Tokenizer {
     cache_limit: usize,
     /// Whether words are looked up as they stand in the text.
     looks_up_raw: bool,
+    /// Words are cut whatever they begin with.
+    cuts_all_words: bool,
     /// The pieces that are words as they stand in the text, in order.
     raw_pieces: Box<[u32]>,
     density: batch::Density,
@@ -139,6 +141,7 @@ impl Tokenizer {
     /// Puts the rooms together. There is no way back from ids before [`Tokenizer::with_decoder`].
     pub fn new(prepare: Prepare, added: Added, model: Model, cache_limit: usize) -> Self {
         let looks_up_raw = raw::suits(&prepare, &model);
+        let cuts_all_words = model.cuts_all_words(prepare.leaves_whole());
         let raw_pieces = if looks_up_raw { raw::pieces(&prepare, &model) } else { Box::default() };
         Self {
             prepare,
@@ -147,6 +150,7 @@ impl Tokenizer {
             decoder: Decoder::default(),
             cache_limit,
             looks_up_raw,
+            cuts_all_words,
             raw_pieces,
             density: batch::Density::default(),
             idle: Mutex::default(),

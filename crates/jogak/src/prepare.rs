@@ -131,6 +131,11 @@ impl Prepare {
         &self.normalizer
     }
 
+    /// Whether a text that is made ready is one word for certain.
+    pub(crate) fn leaves_whole(&self) -> bool {
+        !matches!(self.front, Front::Steps(..)) && self.pretokenizer.leaves_whole()
+    }
+
     /// How spaces are written into the words, if they are.
     pub fn metaspace(&self) -> Option<Metaspace> {
         self.spaces

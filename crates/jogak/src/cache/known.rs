@@ -16,6 +16,11 @@ const BLOCK: usize = 64;
 /// Bytes of a large table.
 const LARGE: usize = 4 << 20;
 
+/// The part of a limit that is for short words. Their table doubles, so that it mostly takes less.
+fn for_short(limit: usize) -> usize {
+    limit / 8 * 5
+}
+
 /// Words, looked up many at a time.
 #[derive(Debug, Clone)]
 pub struct KnownWords {
@@ -30,6 +35,8 @@ pub struct KnownWords {
     is_taught: bool,
     /// The longest word of that, in bytes.
     longest: usize,
+    /// Words that there was no room for.
+    refused: usize,
 }
 
 impl KnownWords {
@@ -43,7 +50,7 @@ impl KnownWords {
     pub fn for_words_like<'a>(words: impl Iterator<Item = &'a [u8]>, limit: usize) -> Self {
         // None takes more than 128 bytes, twice as many narrow ones, and wide ones, and rounded up.
         let words = words.take((LARGE / 128).min(limit / 256));
-        Self { short: ShortWords::new(words, 2, limit / 2), ..Self::new(limit) }
+        Self { short: ShortWords::new(words, 2, for_short(limit)), ..Self::new(limit) }
     }
 
     /// Knows `words`, each with its one id; the first of the same words counts. Takes at most about `limit` bytes
@@ -63,13 +70,14 @@ impl KnownWords {
         limit: usize,
     ) -> Self {
         let mut known = Self {
-            short: ShortWords::new(words().map(|(word, _)| word), times, limit / 2),
+            short: ShortWords::new(words().map(|(word, _)| word), times, for_short(limit)),
             characters: Vec::new(),
-            long: LongWords::new(limit / 2),
+            long: LongWords::new(limit - for_short(limit)),
             limit,
             room: Vec::new(),
             is_taught: true,
             longest: 0,
+            refused: 0,
         };
         // As when words are looked up: some at once, so that memory is waited for once.
         let mut words = words();
@@ -130,9 +138,11 @@ impl KnownWords {
         *self = Self::new(self.limit);
     }
 
-    /// Whether there is no room left.
-    pub fn is_full(&self) -> bool {
-        self.short.is_full() || self.long.is_full()
+    /// Whether it had better forget everything: it has refused as many words as it knows, so that these may well be
+    /// those of another text. To forget as soon as there is no room would be to know little of a text that comes again
+    /// and again, and has a few words too many.
+    pub fn is_stale(&self) -> bool {
+        self.refused > self.short.len() + self.long.len()
     }
 
     /// Whether words that can be done without should not be remembered any more.
@@ -248,18 +258,19 @@ impl KnownWords {
         }
     }
 
-    /// Remembers the ids of a word that is not known. Very long words, and all when there is no room, are let
+    /// Remembers the ids of a word that is not known. Very long words, and those that there is no room for, are let
     /// go.
     pub fn insert(&mut self, word: &[u8], ids: &[u32]) {
-        if word.is_empty() || word.len() > LONGEST_KNOWN || self.is_full() {
+        if word.is_empty() || word.len() > LONGEST_KNOWN {
             return;
         }
         self.enter(self.seek(word, 0, word.len()), word, ids);
     }
 
-    /// The same, by what to look for, found in the table as it is; but where there is no room, all else is forgotten.
+    /// The same, by what to look for, found in the table as it is; but a [stale](Self::is_stale) table forgets all
+    /// else.
     pub(super) fn insert_sought(&mut self, sought: Sought, word: &[u8], ids: &[u32]) {
-        if self.is_full() {
+        if self.is_stale() {
             self.clear();
             return self.insert(word, ids);
         }
@@ -269,16 +280,28 @@ impl KnownWords {
     }
 
     fn enter(&mut self, sought: Sought, word: &[u8], ids: &[u32]) {
-        if sought.is_long() {
-            return self.long.insert(word, ids);
+        let entered = match sought.is_long() {
+            true => self.long.insert(word, ids),
+            false => self.enter_short(sought, word, ids),
+        };
+        self.refused += usize::from(!entered);
+    }
+
+    /// Says whether there was room.
+    fn enter_short(&mut self, sought: Sought, word: &[u8], ids: &[u32]) -> bool {
+        // Ids that are kept for nothing would take room, too.
+        if !self.short.has_room(sought) {
+            return false;
         }
         let packed = Packed::new(ids).filter(|&ids| self.short.fits(sought, ids));
         let Some(packed) = packed.or_else(|| self.long.keep(ids).map(Packed::elsewhere)) else {
-            return;
+            return false;
         };
-        if self.short.insert(sought, word, packed) && word.len() <= 4 && packed.place().is_none() {
+        let entered = self.short.insert(sought, word, packed);
+        if entered && word.len() <= 4 && packed.place().is_none() {
             self.keep_character(word, packed);
         }
+        entered
     }
 
     /// Room for words that are looked for; empty if it was taken already.
@@ -414,7 +437,7 @@ mod tests {
             for limit in [1 << 12, 1 << 18, 1 << 26] {
                 let pieces = pieces[..count].iter().map(Vec::as_slice);
                 let mut table = KnownWords::for_words_like(pieces, limit);
-                assert!(table.short.bytes() <= (limit / 2).max(1 << 11) && !table.is_large());
+                assert!(table.short.bytes() <= for_short(limit).max(1 << 11) && !table.is_large());
                 assert!(!table.knows(b"word") && !table.knows_all(4));
                 table.insert(b"word", &[7, 8]);
                 assert!(table.knows(b"word"));
@@ -429,12 +452,51 @@ mod tests {
             table.insert(format!("{n}").as_bytes(), &[n]);
             table.insert(format!("{n} and more").as_bytes(), &[n; 5]);
         }
-        assert!(table.is_full());
+        assert!(table.is_stale());
+        assert!(table.short.bytes() + table.long.bytes() <= 1 << 18);
         let known = (0..200_000u32).filter(|n| {
             let word = format!("{n}").into_bytes();
             table.get(&word, 0, word.len(), &mut Vec::new())
         });
         // 16 bytes each, and no more than the limit.
         assert!((500..1 << 14).contains(&known.count()));
+    }
+
+    #[test]
+    fn a_text_with_a_few_words_too_many_does_not_make_it_forget() {
+        // Wide words alone, narrow ones, and long ones: each kind has a room of its own.
+        for name in
+            [|n| format!("밥{n}"), |n: u32| format!("{n}"), |n| format!("{n} and so much more")]
+        {
+            let mut table = KnownWords::new(1 << 18);
+            let mut learn = |text: std::ops::Range<u32>| {
+                let (mut found, mut forgot) = (0, false);
+                for n in text {
+                    let word = name(n).into_bytes();
+                    if table.get(&word, 0, word.len(), &mut Vec::new()) {
+                        found += 1;
+                        continue;
+                    }
+                    if table.is_stale() {
+                        forgot = true;
+                        table.clear();
+                    }
+                    table.insert(&word, &[n]);
+                }
+                (found, forgot)
+            };
+            let known = (1..)
+                .map(|n| n * 100)
+                .find(|&n| learn(n - 100..n) == (0, false) && learn(0..n).0 < n);
+            let known = known.unwrap_or(0);
+            assert!(known > 1000);
+            for _ in 0..3 {
+                let (found, forgot) = learn(0..known);
+                assert!(found >= known - 100 && !forgot);
+            }
+            // Another text, of as many words.
+            learn(1_000_000..1_000_000 + 2 * known);
+            assert!(learn(1_000_000 + known..1_000_000 + 2 * known).0 >= known / 2);
+        }
     }
 }

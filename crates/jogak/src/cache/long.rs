@@ -198,23 +198,29 @@ impl LongWords {
     }
 
     /// Remembers the ids of a word that is not known. All when the table [is full](LongWords::is_full), and
-    /// what is very long, is let go.
-    pub fn insert(&mut self, word: &[u8], ids: &[u32]) {
+    /// what is very long, is let go; says whether it was not.
+    pub fn insert(&mut self, word: &[u8], ids: &[u32]) -> bool {
         let (Ok(_), Ok(count)) = (u16::try_from(word.len()), u16::try_from(ids.len())) else {
-            return;
+            return false;
         };
-        let Ok(start) = u32::try_from(self.records.len() + 1) else { return };
+        let Ok(start) = u32::try_from(self.records.len() + 1) else { return false };
         if word.is_empty() || self.is_full() {
-            return;
+            return false;
         }
         if self.is_crowded() {
             self.grow();
         }
         if !self.place(hash(word) >> 32 << 32 | u64::from(start)) {
-            return;
+            return false;
         }
         self.write(word, ids, count);
         self.used += 1;
+        true
+    }
+
+    /// How many words it knows.
+    pub(super) fn len(&self) -> usize {
+        self.used
     }
 
     /// Writes a record; `count` is the number of ids. The word is not longer than 2^16 bytes.

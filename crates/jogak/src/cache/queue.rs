@@ -165,7 +165,7 @@ type Encode<'a> = dyn FnMut(&KnownWords, usize, usize, &mut Vec<u32>) -> bool + 
 
 /// Appends the ids of words to `out`, each from one of `starts` to its counterpart of `ends`. `characters` says that
 /// many of them may be characters of three bytes. `encode` appends the ids of a word that the table does not
-/// know. Where that is to be remembered and there is no room, all else is forgotten.
+/// know. A [stale](KnownWords::is_stale) table forgets everything before it is to remember one more.
 #[inline]
 pub fn look_up_spans(
     text: &[u8],

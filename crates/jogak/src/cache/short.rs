@@ -60,8 +60,14 @@ impl Region {
         if line + 1 == self.first + self.lines { self.first } else { line + 1 }
     }
 
+    /// Whether it should grow, if it may.
     fn is_full(self, entries: usize) -> bool {
         self.used * 8 >= self.lines * entries * 5
+    }
+
+    /// Whether it can take no more: what is looked for, and is not there, would take many lines.
+    fn is_packed(self, entries: usize) -> bool {
+        self.used * 8 >= self.lines * entries * 7
     }
 
     /// Whether it has half of the words that it may have.
@@ -167,21 +173,27 @@ impl ShortWords {
         (self.narrow.lines + self.wide.lines) * size_of::<Line>()
     }
 
-    /// Whether a word may be refused.
-    pub(super) fn is_full(&self) -> bool {
-        let full = |region: Region, entries| {
-            region.is_full(entries)
-                && self.narrow.lines + self.wide.lines + region.lines > self.limit
-        };
-        full(self.narrow, entries(true)) || full(self.wide, entries(false))
+    /// How many words it knows.
+    pub(super) fn len(&self) -> usize {
+        self.narrow.used + self.wide.used
+    }
+
+    /// Whether there is room for a word.
+    pub(super) fn has_room(&self, sought: Sought) -> bool {
+        let region = self.region(sought);
+        !region.is_packed(entries(self.is_narrow(sought))) || self.may_grow(region)
+    }
+
+    /// Whether one of the regions may become twice as large.
+    fn may_grow(&self, region: Region) -> bool {
+        self.narrow.lines + self.wide.lines + region.lines <= self.limit
     }
 
     /// Whether what can be done without should not be entered any more: more than half of the last room that
     /// there will be is taken.
     pub(super) fn is_crowded(&self) -> bool {
         let crowded = |region: Region, entries| {
-            region.used * 8 >= region.lines * entries * 3
-                && self.narrow.lines + self.wide.lines + region.lines > self.limit
+            region.used * 8 >= region.lines * entries * 3 && !self.may_grow(region)
         };
         crowded(self.narrow, entries(true)) || crowded(self.wide, entries(false))
     }
@@ -244,11 +256,12 @@ impl ShortWords {
     /// Enters a word of 1 to 15 bytes that is not there, by what to look for, with ids that [fit](Self::fits). Says
     /// whether there was room.
     pub(super) fn insert(&mut self, mut sought: Sought, word: &[u8], ids: Packed) -> bool {
-        if self.is_full() {
+        if !self.has_room(sought) {
             return false;
         }
         let narrow = self.is_narrow(sought);
-        if self.region(sought).is_full(entries(narrow)) {
+        let region = self.region(sought);
+        if region.is_full(entries(narrow)) && self.may_grow(region) {
             self.grow(narrow);
             sought = self.seek(word, 0, word.len());
         }

@@ -20,7 +20,7 @@ use crate::symbols::{Marker, Symbol, Symbols, UNKNOWN};
 use crate::vocab::Vocab;
 
 pub use parts::BpeParts;
-use parts::{listed, symbols};
+use parts::{by_characters, listed, symbols};
 use pieces::{Pieces, Shifted};
 
 /// How a word is cut into pieces.
@@ -62,8 +62,10 @@ pub struct Bpe {
     /// were listed.
     reaches_all: OnceLock<bool>,
     is_listed: bool,
-    /// Words may be whole texts, so that they are cut first whatever they begin with.
+    /// Words are whole texts, so that they are cut first whatever they begin with.
     scored: bool,
+    /// Symbols are characters, and their merges were listed: words may be whole texts.
+    by_characters: bool,
     user_defined: Option<UserDefined>,
     unused: Option<Unused>,
 }
@@ -91,7 +93,8 @@ impl Bpe {
             Symbols::Bytes { ids } => ids.iter().all(|&id| (id as usize) < vocab.len()),
             Symbols::Chars(_) => false,
         };
-        let plain = parts.bytes || (scored && parts.marked);
+        let by_characters = by_characters(&parts, &vocab);
+        let plain = parts.bytes || (scored && parts.marked) || by_characters;
         // What an unused piece is taken apart into depends on the whole text.
         let plain = plain && parts.unused.is_empty();
         let exact = plain && (all_bytes || !parts.bytes) && parts.strategy == Strategy::Merges;
@@ -119,6 +122,7 @@ impl Bpe {
             reaches_all: OnceLock::new(),
             is_listed,
             scored,
+            by_characters,
             user_defined,
             unused,
             vocab,
@@ -178,9 +182,9 @@ impl Bpe {
         })
     }
 
-    /// Whether words are cut there whatever they begin with.
-    pub(crate) fn cuts_all_words(&self) -> bool {
-        self.scored && self.cuts.is_some()
+    /// Whether words are cut there whatever they begin with; `texts` says that they are whole texts.
+    pub(crate) fn cuts_all_words(&self, texts: bool) -> bool {
+        self.cuts.is_some() && (self.scored || (texts && self.by_characters))
     }
 
     /// The unknown piece, where one stands for a run of unknown characters.

@@ -222,9 +222,9 @@ impl Model {
         }
     }
 
-    /// Whether words are cut there whatever they begin with.
-    pub(crate) fn cuts_all_words(&self) -> bool {
-        matches!(self, Model::Bpe(bpe) if bpe.cuts_all_words())
+    /// Whether words are cut there whatever they begin with; `texts` says that they are whole texts.
+    pub(crate) fn cuts_all_words(&self, texts: bool) -> bool {
+        matches!(self, Model::Bpe(bpe) if bpe.cuts_all_words(texts))
     }
 
     /// The unknown piece, where one stands for a run of unknown words.

@@ -166,7 +166,7 @@ fn cut(
     sum.new = mark.map(|mark| before.then(mark));
     let part = part.as_bytes();
     if mark.is_some_and(|mark| holds(mark, part, character, &out[first..])) {
-        if known.is_full() {
+        if known.is_stale() {
             known.clear();
         }
         known.insert(part, &out[first..]);

@@ -47,7 +47,7 @@ pub(super) fn remember(table: &mut KnownWords, habit: &mut Habit, word: &[u8], i
     if word.len() > LONGEST_KNOWN || (table.is_large() && !habit.again(hash(word))) {
         return;
     }
-    if table.is_full() {
+    if table.is_stale() {
         table.clear();
     }
     table.insert(word, ids);

@@ -32,7 +32,7 @@ pub(super) struct Habit {
 }
 
 /// Bits of a hash that say where a word's bit is.
-const SEEN_BITS: u32 = 20;
+const SEEN_BITS: u32 = 22;
 /// Words that a habit is made of.
 const LATE: u32 = 1 << 12;
 
@@ -99,7 +99,7 @@ impl Learner<'_> {
     }
 
     fn insert(&self, table: &mut KnownWords, start: usize, end: usize, ids: &[u32]) {
-        if table.is_full() {
+        if table.is_stale() {
             *table = self.tokenizer.taught(table.limit());
         }
         table.insert(&self.text.as_bytes()[start..end], ids);
@@ -255,7 +255,7 @@ impl Tokenizer {
         let Learned { known, habit, .. } = learned;
         let text = ready.text;
         let (bytes, before) = (text.as_bytes(), out.len());
-        let all = self.model.cuts_all_words();
+        let all = self.cuts_all_words;
         let cuts = if all || !text.is_ascii() { self.model.cuts() } else { None };
         let learner = Learner { tokenizer: self, text, way, scratch, result: Ok(()) };
         let mut words = Words { bytes, cuts, all, queue, habit, learner, found };

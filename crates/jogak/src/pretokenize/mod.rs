@@ -143,6 +143,15 @@ impl Pretokenizer {
         Ok(Self { schemes: schemes.to_vec(), stages })
     }
 
+    /// Whether every text is one word.
+    pub(crate) fn leaves_whole(&self) -> bool {
+        self.schemes.iter().all(|scheme| match scheme {
+            Scheme::None | Scheme::PrefixSpace | Scheme::DrawBytes => true,
+            Scheme::Metaspace(spaces) => !spaces.split,
+            _ => false,
+        })
+    }
+
     /// The schemes as given.
     #[must_use]
     pub fn schemes(&self) -> &[Scheme] {

@@ -53,6 +53,30 @@ pub struct BpeParts {
     pub hf_rules: bool,
 }
 
+/// Whether merges were listed, symbols are characters without markers, and what an unknown one becomes depends on none
+/// around it, nor they on it: something stands for it, which no merge takes, and no run of them has one unknown piece.
+/// (If nothing stood for it, those around it would be neighbours.)
+pub(super) fn by_characters(parts: &BpeParts, vocab: &Vocab) -> bool {
+    let Some(merges) = &parts.merges else { return false };
+    let suffix = parts.word_suffix.as_deref().unwrap_or_default();
+    if parts.bytes || parts.marker != Marker::None || !suffix.is_empty() {
+        return false;
+    }
+    let by_themselves = match &parts.byte_fallback {
+        Some(bytes) => !bytes.contains(&UNKNOWN),
+        None => parts.unknown.is_some() && !parts.fuse_unknown,
+    };
+    let mut stands_in = vec![false; vocab.len()];
+    let fallen_back = parts.byte_fallback.iter().flat_map(|bytes| bytes.iter().copied());
+    for id in fallen_back.chain(parts.unknown) {
+        if let Some(stands_in) = stands_in.get_mut(id as usize) {
+            *stands_in = true;
+        }
+    }
+    let taken = |id: u32| stands_in.get(id as usize).copied().unwrap_or(false);
+    by_themselves && !merges.iter().any(|&(left, right)| taken(left) || taken(right))
+}
+
 /// How words become symbols.
 pub(super) fn symbols(parts: &BpeParts, vocab: &Vocab, hidden: &Hidden) -> Symbols {
     if parts.bytes && parts.merges.is_none() && parts.scores.is_none() {
