@@ -195,6 +195,59 @@ def test_real_files_give_the_same_ids_and_texts(name: str, data: Data) -> None:
             assert [tok.decode(ids, skip_special_tokens=skip) for ids in theirs] == expected, corpus
 
 
+#: What joins with a space before it or behind it, what falls apart, what is replaced, and plain letters.
+CLUSTERS = [
+    *("\u0301", "\u200d", "\u0600", "\u06dd", "\u0d4e", "``", "''", "`", "'", "é", "e\u0301", "가"),
+    *(
+        "\u1100",
+        "\u1161",
+        "\u11a8",
+        "ㅋ",
+        "ﬁ",
+        "½",
+        "…",
+        "“",
+        "\U0001f3fd",
+        "👍",
+        "👩\u200d👧",
+        "🇰🇷",
+    ),
+    *(
+        "\ufe0f",
+        "★",
+        "①",
+        "＾",
+        "ﾞ",
+        "ｶﾞ",
+        "¨",
+        "\u00a0",
+        "\u3000",
+        "\u2028",
+        "\t",
+        "\r\n",
+        "\x00",
+        "ß",
+    ),
+    *("ŉ", "日", "「", "a", "don't", "▁", "<sep>", "\u0c4d", "क्षि", "ำ", "\U000e0061", "\u115f"),
+]
+
+
+@pytest.mark.parametrize("name", ["t5-small", "xlnet-base-cased"])
+def test_clusters_at_the_ends_of_words_give_the_same_ids(name: str, data: Data) -> None:
+    path = data(f"models/{name}/tokenizer.json")
+    tok, peer = jogak.load(path), tokenizers.Tokenizer.from_file(str(path))
+    rng = random.Random(6)
+    for _ in range(50_000 if THOROUGH else 2_000):
+        bits = (
+            rng.choice(rng.choice([CLUSTERS, [" ", "word "]])) for _ in range(rng.randint(1, 25))
+        )
+        text = "".join(bits)
+        expected = peer.encode(text, add_special_tokens=False).ids
+        # New, and known.
+        assert tok.encode(text, special="parse") == expected, text
+        assert tok.encode(text, special="parse") == expected, text
+
+
 def test_unknown_characters_without_an_unknown_piece() -> None:
     """Unigram with ``unk_id`` null: an error as soon as one is the best way to come to a place."""
     rng = random.Random(5)

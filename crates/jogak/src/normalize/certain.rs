@@ -35,6 +35,9 @@ pub(crate) struct AtBlanks {
     pub(crate) collapse: bool,
     /// Words are to be asked whether [they begin and end by themselves](Normalizer::is_apart).
     pub(crate) graphemes: bool,
+    /// What they are asked for is what other rules leave of them: letters stay letters at the ends of a word, of
+    /// anything else that these rules change nothing is certain.
+    pub(crate) later: bool,
     /// ASCII punctuation stays as it is, whatever is around it; so may be cut around it too.
     pub(crate) punctuation: bool,
     /// Spaces are put around Chinese characters, which stay as they are otherwise.
@@ -55,6 +58,7 @@ impl Normalizer {
         let (mut tabs, mut graphemes, mut collapse) = (true, false, false);
         let (mut punctuation, mut chinese) = (true, false);
         for (number, stage) in stages.iter().enumerate() {
+            let keeps_letters = || stages[..number].iter().all(Stage::keeps_letters);
             if collapse {
                 return Ok(None);
             }
@@ -78,8 +82,8 @@ impl Normalizer {
                 }
                 Stage::RuleSet(map) => map,
                 Stage::Charsmap(map, _) => &**map,
-                // Words tell of themselves as they come, not as other stages leave them.
-                Stage::Graphemes(map) if number == 0 => {
+                // Words tell of themselves as they come.
+                Stage::Graphemes(map) if keeps_letters() => {
                     graphemes = true;
                     &**map
                 }
@@ -99,7 +103,8 @@ impl Normalizer {
         if normalizer.text(" ", WITHIN, &mut buffers)? != " " {
             return Ok(None);
         }
-        Ok(Some(AtBlanks { all: tabs, collapse, graphemes, punctuation, chinese }))
+        let later = graphemes && !matches!(stages.first(), Some(Stage::Graphemes(_)));
+        Ok(Some(AtBlanks { all: tabs, collapse, graphemes, later, punctuation, chinese }))
     }
 
     /// What is certain of the blanks of a text; None for nothing.
@@ -171,12 +176,33 @@ impl Normalizer {
     }
 }
 
+impl Stage {
+    /// Whether a word that [is surely apart](Normalizer::is_surely_apart) is so behind this stage too: letters come
+    /// apart into letters with marks behind them, and marks go; what is put in the place of something else is there,
+    /// and in ASCII.
+    fn keeps_letters(&self) -> bool {
+        match self {
+            Self::Form(former) => matches!(former.form(), Form::Nfd | Form::Nfkd),
+            Self::Bert(part) => matches!(part, bert::Part::Marks),
+            Self::Replace(replacer) => {
+                let with = replacer.with().as_bytes();
+                replacer.is_plain() && !with.is_empty() && with.iter().all(u8::is_ascii_graphic)
+            }
+            _ => false,
+        }
+    }
+}
+
 /// Letters, and more, of some writings: no cluster that begins with one has a space before it, and none that
 /// ends with one has a space behind it.
 #[inline]
 fn is_letter(c: char) -> bool {
     matches!(c, '!'..='~' | '\u{C0}'..='\u{24F}' | '\u{400}'..='\u{482}' | '\u{48A}'..='\u{52F}')
         || matches!(c, '\u{3041}'..='\u{3096}' | '\u{30A1}'..='\u{30FA}' | '\u{4E00}'..='\u{9FFF}' | '가'..='힣')
+        // Letters of Hangul by themselves; quotes, dashes, signs and pictures; punctuation of East Asia, and ASCII wide.
+        || matches!(c, 'ㄱ'..='ㅣ' | '\u{2013}' | '\u{2014}' | '\u{2018}'..='\u{2026}' | '\u{2190}'..='\u{2767}')
+        || matches!(c, '\u{3001}'..='\u{3003}' | '\u{3008}'..='\u{3011}' | '\u{FF01}'..='\u{FF5E}')
+        || matches!(c, '\u{1F300}'..='\u{1F3FA}' | '\u{1F400}'..='\u{1FAFF}')
 }
 
 impl Charsmap {
@@ -288,6 +314,42 @@ mod tests {
         assert!(apart(" a") && apart(" é") && apart("\u{301}") && apart(" a\u{301}") && apart(" "));
         assert!(!apart(" \u{301}a") && !apart(" a\u{600}") && !apart(" \u{600}"));
         assert!(!apart("\u{600}"));
+    }
+
+    #[test]
+    fn letters_stay_apart_without_their_marks() {
+        let mut buffers = Buffers::default();
+        for form in [Form::Nfd, Form::Nfkd] {
+            for rules in [vec![Rule::Form(form)], vec![Rule::Form(form), Rule::StripMarks]] {
+                let normalizer = Normalizer::new(&rules).unwrap();
+                assert!(normalizer.stages.iter().all(Stage::keeps_letters));
+                for c in ('\0'..=char::MAX).filter(|&c| is_letter(c)) {
+                    let letter = c.to_string();
+                    let word = normalizer.text(&letter, WITHIN, &mut buffers).unwrap();
+                    let text = format!(" {word} ");
+                    let ends = (text.graphemes(true).next(), text.graphemes(true).next_back());
+                    assert_eq!(ends, (Some(" "), Some(" ")), "{c:?}");
+                    assert!(!word.is_empty());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn clusters_may_come_behind_what_keeps_letters() {
+        let clusters = || Rule::Charsmap { bytes: vec![], keep: vec![], graphemes: true };
+        let replace = |with: &str| Rule::Replace {
+            pattern: "``".to_owned(),
+            with: with.to_owned(),
+            regex: false,
+        };
+        let xlnet = [replace("\""), Rule::Form(Form::Nfkd), Rule::StripMarks, clusters()];
+        let found = certain(&xlnet).map(|found| (found.graphemes, found.later));
+        assert_eq!(found, Some((true, true)));
+        assert!(!certain(&[clusters()]).unwrap().later);
+        for first in [replace(""), replace("\u{301}"), Rule::Form(Form::Nfc), Rule::Lowercase] {
+            assert_eq!(certain(&[first, clusters()]), None);
+        }
     }
 
     #[test]

@@ -44,6 +44,11 @@ impl Replacer {
         &self.pattern
     }
 
+    /// What comes in the place of matches.
+    pub(super) fn with(&self) -> &str {
+        &self.with
+    }
+
     /// Whether there is a match. A regular expression is not run twice: it may change everything.
     pub(super) fn changes(&self, text: &str) -> bool {
         match &self.pattern {

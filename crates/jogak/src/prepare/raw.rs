@@ -29,6 +29,8 @@ use crate::pretokenize::{Apart, Dummy, Metaspace, Scheme};
 pub(crate) struct Raw {
     apart: Apart,
     graphemes: bool,
+    /// They are cut behind other rules.
+    later: bool,
     collapse: bool,
     /// How spaces are written, where they are not dropped.
     spaces: Option<Metaspace>,
@@ -77,7 +79,8 @@ impl Raw {
     pub(super) fn new(normalizer: &Normalizer, schemes: &[Scheme]) -> Option<Raw> {
         let blanks = normalizer.at_blanks()?;
         let raw = |apart, spaces| {
-            Some(Raw { apart, graphemes: blanks.graphemes, collapse: blanks.collapse, spaces })
+            let (graphemes, later) = (blanks.graphemes, blanks.later);
+            Some(Raw { apart, graphemes, later, collapse: blanks.collapse, spaces })
         };
         // Words see nothing of each other once white space is dropped.
         let dropped = blanks.all || normalizer.is_empty();
@@ -238,6 +241,10 @@ impl Raw {
         }
         text.push_str(word);
         if self.graphemes && !Normalizer::is_apart(text, clusters) {
+            return Ok(None);
+        }
+        let same = || prepare.quiet.as_ref().is_some_and(|quiet| quiet.holds(word));
+        if self.later && !Normalizer::is_surely_apart(word) && !same() {
             return Ok(None);
         }
         let Scratch { normalized, written } = ready;
