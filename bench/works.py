@@ -149,6 +149,11 @@ def jogak(*options: str, threads: int = 1, arrays: bool = False) -> Engine:
     return Engine(name, "jogak", "texts_jogak.py", options, threads=threads)
 
 
+def jogak_by(model: str) -> Engine:
+    """jogak, with another file than that of the work."""
+    return Engine("jogak (tokenizer.json)", "jogak", "texts_jogak.py", (), "", model)
+
+
 def tokenizers(*options: str, model: str = "") -> Engine:
     """Hugging Face's library, by the file of the work or another."""
     return Engine("tokenizers", "tokenizers", "texts_tokenizers.py", options, "", model, passes=2)
@@ -175,17 +180,23 @@ CL100K_ENCODERS = (
 )
 SENTENCEPIECE_ENCODERS = (SENTENCEPIECE, JOGAK)
 T5 = "t5-small/tokenizer.json"
-T5_ENCODERS = (*SENTENCEPIECE_ENCODERS, tokenizers(model=T5), tokie(T5))
+T5_ENCODERS = (*SENTENCEPIECE_ENCODERS, tokenizers(model=T5), jogak_by(T5), tokie(T5))
 MISTRAL = "mistral-v1/tokenizer.json"
 MISTRAL_ENCODERS = (
     *SENTENCEPIECE_ENCODERS,
     GIGATOKEN,
     tokenizers(model=MISTRAL),
+    jogak_by(MISTRAL),
     tokie(MISTRAL),
 )
 JSON_ENCODERS = (tokenizers(), JOGAK, tokie())
 XLNET = "xlnet-base-cased/tokenizer.json"
-XLNET_ENCODERS = (*SENTENCEPIECE_ENCODERS, tokie(XLNET, note="rules of tokenizer.json"))
+XLNET_ENCODERS = (
+    *SENTENCEPIECE_ENCODERS,
+    tokenizers(model=XLNET),
+    jogak_by(XLNET),
+    tokie(XLNET, note="rules of its own"),
+)
 CASED = "bert-base-cased/tokenizer.json"
 CASED_ENCODERS = (tokenizers("lowercase=no"), JOGAK)
 CASED_JSON_ENCODERS = (tokenizers(), JOGAK, tokie(), blingfire("bert_base_cased_tok.bin"))
@@ -237,6 +248,7 @@ WORKS = (
     encoding("encode-bpe", "cl100k", CL100K_ENCODERS, EVERY, RANKS),
     encoding("encode-bpe", "GPT-2", JSON_ENCODERS, ("en_docs", "ko_nsmc"), "gpt2/tokenizer.json"),
     encoding("encode-spbpe", "Mistral BPE", MISTRAL_ENCODERS, EVERY, "mistral-v1/tokenizer.model"),
+    encoding("encode-spbpe", "Phi-3 BPE", JSON_ENCODERS, THREE, "phi-3-mini/tokenizer.json"),
     encoding("encode-spbpe", "Kortok BPE", SENTENCEPIECE_ENCODERS, TWO, "kortok-sp-32k/tok.model"),
     encoding("encode-unigram", "T5 Unigram", T5_ENCODERS, LATIN, "nai-t5/spiece.model"),
     encoding(
