@@ -26,6 +26,11 @@ pub fn sha256(data: &[u8]) -> String {
 }
 
 /// The bytes of a file as text, if they are that.
+///
+/// ```
+/// assert_eq!(jogak_formats::text("밥".as_bytes()), Some("밥"));
+/// assert_eq!(jogak_formats::text(b"\xFF"), None);
+/// ```
 #[must_use]
 pub fn text(data: &[u8]) -> Option<&str> {
     simdutf8::basic::from_utf8(data).ok()
