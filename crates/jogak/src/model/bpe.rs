@@ -62,9 +62,10 @@ pub struct Bpe {
     /// were listed.
     reaches_all: OnceLock<bool>,
     is_listed: bool,
-    /// Words are whole texts, so that they are cut first whatever they begin with.
+    /// Words may be whole texts, so that they are cut first whatever they begin with.
     scored: bool,
-    /// Symbols are characters, and their merges were listed: words may be whole texts.
+    /// Symbols are characters, and their merges were listed: words may be cut as well, if they are whole texts
+    /// whatever they begin with.
     by_characters: bool,
     user_defined: Option<UserDefined>,
     unused: Option<Unused>,

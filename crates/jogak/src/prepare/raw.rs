@@ -28,8 +28,9 @@ use crate::pretokenize::{Apart, Dummy, Metaspace, Scheme};
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Raw {
     apart: Apart,
+    /// Clusters of characters are looked at, and what they have to do with blanks is told by each word.
     graphemes: bool,
-    /// They are cut behind other rules.
+    /// They are looked at behind other rules.
     later: bool,
     collapse: bool,
     /// How spaces are written, where they are not dropped.
