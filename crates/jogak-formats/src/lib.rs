@@ -1,5 +1,5 @@
-//! The long parts of tokenizer files, read fast: the lines of a rank file, and of a `tokenizer.json` its
-//! vocabulary and its merges.
+//! The long parts of tokenizer files, read fast: the lines of a rank file and of `merges.txt`, the pieces of
+//! a SentencePiece model, vocabulary and merges of a `tokenizer.json`.
 //!
 //! Rule: reads what is plain and as it should be, else nothing at all (`None`). Whoever is told nothing
 //! reads the file the slow way (`jogak.formats`), which knows every spelling and says what is wrong, and
@@ -10,6 +10,7 @@ pub mod json;
 pub mod merges;
 mod numbers;
 pub mod ranks;
+pub mod sentencepiece;
 
 use jogak::vocab::Vocab;
 use sha2::{Digest, Sha256};

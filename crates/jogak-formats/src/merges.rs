@@ -1,4 +1,4 @@
-//! The merges of a `tokenizer.json`: first the texts, which need no vocabulary, then the ids.
+//! The merges of a `tokenizer.json` or of `merges.txt`: first the texts, which need no vocabulary, then the ids.
 
 use jogak::beside::{WORTH, both};
 use jogak::vocab::Vocab;
@@ -70,7 +70,51 @@ pub fn pairs(text: &str) -> Option<Pairs> {
     cursor.is_done().then_some(pairs)
 }
 
+/// The lines of `merges.txt`, each `a b`, behind a line that says the version, if it does; empty ones may
+/// stand at the end. None for anything else.
+///
+/// ```
+/// let found = jogak_formats::merges::lines("#version: 0.2\na b\nab c\n").unwrap();
+/// assert_eq!(found.len(), 2);
+/// ```
+pub fn lines(text: &str) -> Option<Pairs> {
+    let (bytes, ends) = (Vec::with_capacity(text.len()), Vec::with_capacity(text.len() / 10));
+    let mut pairs = Pairs { bytes, ends };
+    // Only line feeds end lines: pieces may hold other characters that Unicode calls line ends.
+    let mut rest = text;
+    while let Some(before) = rest.strip_suffix('\n').or_else(|| rest.strip_suffix("\n\r")) {
+        rest = before;
+    }
+    if text.starts_with("#version") {
+        rest = rest.split_once('\n').map_or("", |(_, behind)| behind);
+    }
+    if matches!(rest, "" | "\r") {
+        return Some(pairs);
+    }
+    for line in rest.split('\n') {
+        let (left, right) = line.strip_suffix('\r').unwrap_or(line).split_once(' ')?;
+        if left.is_empty() || right.is_empty() || right.contains(' ') {
+            return None;
+        }
+        let ends = [pairs.push(left)?, pairs.push(right)?];
+        pairs.ends.push(ends);
+    }
+    Some(pairs)
+}
+
 impl Pairs {
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
     /// Puts a text behind the others; where it ends.
     fn push(&mut self, text: &str) -> Option<u32> {
         self.bytes.extend_from_slice(text.as_bytes());
@@ -166,6 +210,35 @@ mod tests {
             r#"["a b"#,
         ] {
             assert_eq!(found(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn lines_of_a_file() {
+        let (vocab, _) = ids(r#"{"a": 0, "b": 1, "ab": 2, "aba": 3}"#).unwrap();
+        let found = |text: &str| lines(text)?.merges(&vocab, 0).map(|merges| merges.pairs);
+        for right in
+            ["a b\nab a", "#version: 0.2\na b\nab a\n", "#version\r\na b\r\nab a\r\n\r\n\n"]
+        {
+            assert_eq!(found(right), Some(vec![(0, 1), (2, 0)]), "{right:?}");
+        }
+        for empty in ["", "\r", "\n\r\n", "\r\n\r", "#version: 0.2", "#version: 0.2\n\n"] {
+            assert_eq!(found(empty), Some(vec![]), "{empty:?}");
+        }
+        for wrong in [
+            "a b\n\nab a",
+            "a  b",
+            " b",
+            "a ",
+            "ab",
+            "a b a",
+            "a b\na b",
+            "b a",
+            "a\tb",
+            "a b\r\r\nab a",
+            "a b\r\r",
+        ] {
+            assert_eq!(found(wrong), None, "{wrong:?}");
         }
     }
 

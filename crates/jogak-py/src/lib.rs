@@ -38,7 +38,9 @@ mod _core {
     #[pymodule_export]
     use crate::pieces::{PyAddedTokens, PyIds, PyMerges, PyPairs, PyPieces};
     #[pymodule_export]
-    use crate::sections::{read_ranks, read_sections, sha256};
+    use crate::sections::{
+        read_merges, read_model_pieces, read_ranks, read_sections, read_vocab, sha256,
+    };
     #[pymodule_export]
     use crate::texts::PyChosen;
     #[pymodule_export]

@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use jogak::added::AddedToken;
+use jogak::symbols::Undraw;
 use jogak::vocab::Vocab;
 use jogak_formats::{json, merges};
 use pyo3::exceptions::{PyIndexError, PyKeyError};
@@ -141,6 +142,15 @@ impl PyIds {
     /// The text of an id, or None.
     fn text(&self, id: u32) -> Option<&str> {
         self.texts.get(id)
+    }
+
+    /// The first text with a character that stands for no byte in GPT-2's way, but for these; or None.
+    fn first_foreign(&self, besides: HashSet<String>) -> Option<&str> {
+        let (undraw, mut bytes) = (Undraw::default(), Vec::new());
+        self.texts.items().map(|(text, _)| text).find(|text| {
+            bytes.clear();
+            !undraw.plain_into(text.as_bytes(), &mut bytes) && !besides.contains(*text)
+        })
     }
 
     /// The score of every id, where the file says them.

@@ -1,7 +1,7 @@
 //! The long parts of tokenizer files for Python: read here, handed out as what [`super::pieces`] has.
 
 use jogak::beside::both;
-use jogak_formats::{json, merges, ranks};
+use jogak_formats::{json, merges, ranks, sentencepiece};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -13,6 +13,35 @@ use crate::pieces::{PyIds, PyPairs};
 pub(crate) fn read_ranks(py: Python<'_>, data: &Bound<'_, PyBytes>) -> Option<PyIds> {
     let data = data.as_bytes();
     py.detach(|| ranks::read(data)).map(|vocab| PyIds::new(vocab, None, None))
+}
+
+/// What [`read_model_pieces`] gives.
+type ModelPieces = (PyIds, Vec<(u32, u8)>, usize);
+
+/// The pieces of a SentencePiece model with their scores, the ids of those that are not NORMAL with their
+/// kinds, and where the other fields begin; None for a file that is left to others.
+#[pyfunction]
+pub(crate) fn read_model_pieces(py: Python<'_>, data: &Bound<'_, PyBytes>) -> Option<ModelPieces> {
+    let data = data.as_bytes();
+    let sentencepiece::Pieces { vocab, scores, kinds, end } =
+        py.detach(|| sentencepiece::pieces(data))?;
+    Some((PyIds::new(vocab, None, Some(scores)), kinds, end))
+}
+
+/// The ids of `vocab.json`; None for a file that is left to others.
+#[pyfunction]
+pub(crate) fn read_vocab(py: Python<'_>, data: &Bound<'_, PyBytes>) -> Option<PyIds> {
+    let data = data.as_bytes();
+    let space = [' ', '\t', '\n', '\r'];
+    let (vocab, empty) = py.detach(|| json::ids(jogak_formats::text(data)?.trim_matches(space)))?;
+    empty.is_none().then(|| PyIds::new(vocab, None, None))
+}
+
+/// The lines of `merges.txt`; None for a file that is left to others.
+#[pyfunction]
+pub(crate) fn read_merges(py: Python<'_>, data: &Bound<'_, PyBytes>) -> Option<PyPairs> {
+    let data = data.as_bytes();
+    py.detach(|| merges::lines(jogak_formats::text(data)?)).map(PyPairs)
 }
 
 /// The SHA-256 of the bytes of a file, in hexadecimal digits.

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from jogak import _core
 from jogak.errors import FormatError
 from jogak.formats import checked
 from jogak.formats.files import PathLike, read_bytes
@@ -85,11 +86,14 @@ class Peek:
 
     @cached_property
     def json(self) -> Any:
-        """The parsed file where it is JSON, else None."""
+        """The parsed file where it is JSON, else None; `Ids` for one object of texts and ids."""
         if not self.head.lstrip().startswith(b"{"):
             return None
+        data = read_bytes(self.path)
+        if (ids := _core.read_vocab(data)) is not None and len(ids):
+            return ids
         try:
-            return checked.parse(read_bytes(self.path), self.path)
+            return checked.parse(data, self.path)
         except FormatError:
             return None
 

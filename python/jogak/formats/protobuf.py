@@ -15,10 +15,10 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from jogak.errors import FormatError
 from jogak.formats.checked import fault
+from jogak.spec.record import dataclass
 
 __all__ = ["Field", "bytes_field", "fields", "float_field", "int_field", "varint"]
 
@@ -31,7 +31,7 @@ _WIRE_NAMES = {
 }
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True)
 class Field:
     """One field of a message, as it stands in the file.
 

@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from jogak.errors import FormatError, UnsupportedFeature
@@ -56,6 +56,7 @@ from jogak.spec import (
     UnigramModel,
     WordLevelModel,
 )
+from jogak.spec.held import Pieces
 
 if TYPE_CHECKING:
     from jogak.training import Log
@@ -129,23 +130,22 @@ def _spec(file: ModelFile, name: str) -> Spec:
     kind = _MODEL_TYPES.get(number) if isinstance(number, int) else None
     if kind is None:
         raise fault(name, "trainer_spec", f"model_type is {number!r}; expected 1 to 4")
-    by_type = _by_type(file, name)
+    _check_texts(file, name)
     byte_fallback = bool(file.trainer.get("byte_fallback", False))
-    _check_bytes(file, by_type[PieceType.BYTE], byte_fallback, name)
-    unknown = by_type[PieceType.UNKNOWN]
+    texts, scores = file.texts, file.scores
+    _check_bytes(texts, file.ids_of(PieceType.BYTE), byte_fallback, name)
+    unknown = file.ids_of(PieceType.UNKNOWN)
     if len(unknown) > 1 or not (unknown or byte_fallback):
         raise fault(
             name,
             "pieces",
             f"{len(unknown)} pieces of type UNKNOWN; expected one (or byte fallback)",
         )
-    texts = tuple(piece.text for piece in file.pieces)
-    scores = tuple(piece.score for piece in file.pieces)
     unknown_text = texts[unknown[0]] if unknown else None
-    user_defined = tuple(by_type[PieceType.USER_DEFINED])
-    kept = tuple(texts[id_] for id_ in user_defined)
+    user_defined = file.ids_of(PieceType.USER_DEFINED)
+    kept = file.texts_of(PieceType.USER_DEFINED)
     normalizer, spaces, marker = front_of(file.normalizer, file.trainer, kept, name)
-    unused = tuple(by_type[PieceType.UNUSED])
+    unused = file.ids_of(PieceType.UNUSED)
     model: UnigramModel | ScoredBPEModel | WordLevelModel
     if kind == "word":
         spaces = cut_at_marks(file.normalizer, spaces, name)
@@ -185,21 +185,20 @@ def _spec(file: ModelFile, name: str) -> Spec:
             unknown=unknown_text,
             fuse_unknown=True,
         )
-    control = {texts[id_]: id_ for id_ in by_type[PieceType.CONTROL]}
+    control = zip(file.texts_of(PieceType.CONTROL), file.ids_of(PieceType.CONTROL), strict=True)
     return Spec(
         model=model,
         normalizer=normalizer,
         pretokenizer=spaces,
-        special_tokens=control,
+        special_tokens=dict(control),
         decoder=(way_back(file, name),),
     )
 
 
-def _by_type(file: ModelFile, name: str) -> dict[PieceType, list[int]]:
-    """The ids of every type; texts that stand twice are refused."""
-    by_type: dict[PieceType, list[int]] = {kind: [] for kind in PieceType}
+def _check_texts(file: ModelFile, name: str) -> None:
+    """Refuses texts that stand twice, and zero characters."""
     first: dict[str, int] = {}
-    for id_, piece in enumerate(file.pieces):
+    for id_, piece in enumerate(() if file.is_proper else file.pieces):
         if first.setdefault(piece.text, id_) != id_:
             raise fault(
                 name,
@@ -209,12 +208,10 @@ def _by_type(file: ModelFile, name: str) -> dict[PieceType, list[int]]:
             )
         if "\0" in piece.text:
             raise fault(name, f"pieces[{id_}]", f"pieces[{id_}] has a zero character")
-        by_type[piece.type].append(id_)
-    return by_type
 
 
-def _check_bytes(file: ModelFile, ids: list[int], byte_fallback: bool, name: str) -> None:
-    found = {file.pieces[id_].text for id_ in ids}
+def _check_bytes(texts: Pieces, ids: Sequence[int], byte_fallback: bool, name: str) -> None:
+    found = {texts[id_] for id_ in ids}
     if byte_fallback and found != set(_BYTE_PIECES):
         missing = next((text for text in _BYTE_PIECES if text not in found), None)
         what = f"lacks {missing}" if missing else "has others too"
@@ -236,6 +233,8 @@ def _check_char(file: ModelFile, name: str) -> None:
 
 
 def _probes(file: ModelFile, spec: Spec) -> tuple[Probe, ...]:
+    if not file.self_test:
+        return ()
     model = spec.model
     ids = {text: id_ for id_, text in enumerate(model.pieces) if text is not None}
     unknown = None if model.unknown is None else ids[model.unknown]

@@ -27,16 +27,13 @@ def way_back(file: ModelFile, name: str) -> DecodeSentencePiece:
     Raises:
         UnsupportedFeature: a denormalizer with unknown fields, or one that changes spaces.
     """
-    texts: dict[PieceType, list[str]] = {kind: [] for kind in PieceType}
-    for piece in file.pieces:
-        texts[piece.type].append(piece.text)
     surface = file.trainer.get("unk_surface", UNKNOWN_SURFACE)
     assert isinstance(surface, str)
     return DecodeSentencePiece(
-        unknown=next(iter(texts[PieceType.UNKNOWN]), None),
+        unknown=next(iter(file.texts_of(PieceType.UNKNOWN)), None),
         unknown_surface=surface,
-        control=tuple(texts[PieceType.CONTROL]),
-        byte_fallback=bool(texts[PieceType.BYTE]),
+        control=file.texts_of(PieceType.CONTROL),
+        byte_fallback=bool(file.ids_of(PieceType.BYTE)),
         strip=strip_of(*_spaces_of(file.normalizer)),
         charsmap=_charsmap(file.denormalizer, name),
     )

@@ -11,11 +11,13 @@ from __future__ import annotations
 import enum
 import math
 import struct
-from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, ClassVar, NamedTuple
 
+from jogak import _core
 from jogak.formats import protobuf
 from jogak.formats.checked import fault
+from jogak.spec.held import Held, Pieces
 from jogak.spec.record import dataclass, field
 
 __all__ = [
@@ -51,6 +53,26 @@ class Piece(NamedTuple):
     type: PieceType = PieceType.NORMAL
 
 
+class CorePieces:
+    """The pieces of a file as the core has read them, without an object for each.
+
+    Args:
+        ids: their texts and scores.
+        kinds: the ids of those that are not NORMAL.
+    """
+
+    def __init__(self, ids: _core.Ids, kinds: Mapping[int, PieceType]) -> None:
+        self.ids, self.kinds = ids, kinds
+
+    def pieces(self) -> tuple[Piece, ...]:
+        """All of them, an object for each."""
+        kinds, normal = self.kinds, PieceType.NORMAL
+        both = zip(self.ids.keys(), self.ids.scores or (), strict=True)
+        return tuple(
+            Piece(text, score, kinds.get(id_, normal)) for id_, (text, score) in enumerate(both)
+        )
+
+
 @dataclass(frozen=True)
 class NormalizerFields:
     """``normalizer_spec`` or ``denormalizer_spec``."""
@@ -69,7 +91,7 @@ class NormalizerFields:
 
 
 @dataclass(frozen=True)
-class ModelFile:
+class ModelFile(Held):
     """All that a ``.model`` file holds.
 
     Args:
@@ -89,6 +111,50 @@ class ModelFile:
     self_test: tuple[tuple[str, str], ...] = ()
     unknown_fields: bytes = b""
     unknown_trainer_fields: bytes = b""
+
+    _TABLES: ClassVar[Mapping[str, tuple[type, Callable[[Any], object]]]] = {
+        "pieces": (CorePieces, CorePieces.pieces)
+    }
+
+    def __post_init__(self) -> None:
+        self._hold()
+
+    @property
+    def texts(self) -> Pieces:
+        """The text of every piece: a tuple, or something quicker with the same items."""
+        held = self.at_hand("pieces")
+        if isinstance(held, CorePieces) and (table := held.ids.pieces([])) is not None:
+            return table
+        return tuple(piece.text for piece in self.pieces)
+
+    @property
+    def scores(self) -> tuple[float, ...]:
+        """The score of every piece."""
+        held = self.at_hand("pieces")
+        if isinstance(held, CorePieces):
+            return held.ids.scores or ()
+        return tuple(piece.score for piece in self.pieces)
+
+    def ids_of(self, kind: PieceType) -> tuple[int, ...]:
+        """The ids of all pieces of one kind.
+
+        >>> ModelFile((Piece("<unk>", 0.0, PieceType.UNKNOWN), Piece("a"))).ids_of(PieceType.UNKNOWN)
+        (0,)
+        """
+        held = self.at_hand("pieces")
+        if isinstance(held, CorePieces) and kind is not PieceType.NORMAL:
+            return tuple(id_ for id_, other in held.kinds.items() if other is kind)
+        return tuple(id_ for id_, piece in enumerate(self.pieces) if piece.type is kind)
+
+    def texts_of(self, kind: PieceType) -> tuple[str, ...]:
+        """The texts of all pieces of one kind, in the order of ids."""
+        texts = self.texts
+        return tuple(text for id_ in self.ids_of(kind) if (text := texts[id_]) is not None)
+
+    @property
+    def is_proper(self) -> bool:
+        """Whether it is known that no text stands twice or has a zero character."""
+        return isinstance(self.at_hand("pieces"), CorePieces)
 
     def to_bytes(self) -> bytes:
         """The file."""
@@ -180,7 +246,11 @@ def parse(data: bytes, file: str | None) -> ModelFile:
     >>> parse(b"\\x0a\\x03\\x0a\\x01a", None).pieces
     (Piece(text='a', score=0.0, type=<PieceType.NORMAL: 1>),)
     """
-    pieces: list[Piece] = []
+    pieces: list[Piece] | CorePieces = []
+    begin = 0
+    if (read := _core.read_model_pieces(data)) is not None:
+        ids, kinds, begin = read
+        pieces = CorePieces(ids, {id_: PieceType(kind) for id_, kind in kinds})
     trainer: dict[str, Scalar | tuple[str, ...]] = {}
     normalizer: dict[str, Scalar | tuple[str, ...]] = {}
     denormalizer: dict[str, Scalar | tuple[str, ...]] | None = None
@@ -188,8 +258,10 @@ def parse(data: bytes, file: str | None) -> ModelFile:
     unknown = bytearray()
     unknown_trainer = bytearray()
     # Of a message that stands twice, later fields win: so protocol buffers are merged.
-    for entry in protobuf.fields(data, "", file):
+    for entry in protobuf.fields(data[begin:], "", file, begin):
         if entry.number == 1:
+            if isinstance(pieces, CorePieces):
+                pieces = [*pieces.pieces()]
             pieces.append(_usual_piece(entry.value) or _piece(entry, len(pieces)))
         elif entry.number == 2:
             _read(entry.message("trainer_spec"), TRAINER_FIELDS, trainer, unknown_trainer, data)
@@ -208,7 +280,7 @@ def parse(data: bytes, file: str | None) -> ModelFile:
     if not pieces:
         raise fault(file, "", "no pieces; expected a SentencePiece model")
     return ModelFile(
-        pieces=tuple(pieces),
+        pieces=pieces if isinstance(pieces, CorePieces) else tuple(pieces),  # type: ignore[arg-type]  # what it holds until somebody asks
         trainer=trainer,
         normalizer=NormalizerFields(**normalizer),  # type: ignore[arg-type]  # kinds were checked
         denormalizer=None if denormalizer is None else NormalizerFields(**denormalizer),  # type: ignore[arg-type]  # the fields' types were checked when read

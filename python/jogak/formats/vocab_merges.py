@@ -97,14 +97,20 @@ def read(
     """
     vocab_file, merges_file = os.fspath(vocab_path), os.fspath(merges_path)
     vocab_bytes = read_bytes(vocab_path)
-    ids = _vocabulary(vocab_bytes, vocab_file)
+    # What is not plain the core leaves to the reader here, which also says what is wrong.
+    table = _core.read_vocab(vocab_bytes)
+    ids: Mapping[str, int] = _vocabulary(vocab_bytes, vocab_file) if table is None else table
     if special_tokens is None:
         special_tokens = _PUBLISHED.get(_core.sha256(vocab_bytes), ())
     special = _special_tokens(special_tokens, ids, vocab_file)
-    ids = {**ids, **special}
+    if any(text not in ids for text in special):
+        ids = {**ids, **special}
     marker, pretokenizer = _border_and_words(marker, pretokenizer, ids, vocab_file)
     if marker.kind == "byte-level":
-        foreign = bytelevel.first_foreign(text for text in ids if text not in special)
+        if isinstance(ids, _core.Ids):
+            foreign = ids.first_foreign({*special})
+        else:
+            foreign = bytelevel.first_foreign(text for text in ids if text not in special)
         if foreign is not None:
             raise fault(
                 vocab_file,
@@ -112,16 +118,17 @@ def read(
                 f"piece {shown(foreign)} (id {ids[foreign]}) is not written in byte characters as "
                 "the others are; if it is a special token, name it in special_tokens=[...]",
             )
+    pieces = ids.pieces([]) if isinstance(ids, _core.Ids) else None
     try:
-        pieces = pieces_by_id(ids)
+        pieces = pieces or pieces_by_id(ids)
     except ValueError as error:
         raise fault(vocab_file, "", str(error)) from None
     merges = _merges(read_bytes(merges_path), merges_file, ids, marker)
     if unknown is not None and unknown not in ids:
         raise ConfigError(f"{vocab_file}: unknown={unknown!r} is no piece; expected one of them")
     model = BPEModel(
-        pieces=pieces,
-        merges=merges,
+        pieces=pieces,  # type: ignore[arg-type]  # tables are held as they are
+        merges=merges,  # type: ignore[arg-type]
         marker=marker,
         mark_words=mark_words,
         alphabet="bytes" if marker.kind == "byte-level" else "chars",
@@ -222,7 +229,12 @@ def _hint(ids: Iterable[str]) -> str:
 
 def _merges(
     data: bytes, file: str, ids: Mapping[str, int], marker: Marker
-) -> tuple[tuple[int, int], ...]:
+) -> tuple[tuple[int, int], ...] | _core.Merges:
+    # A continuation mark is left out of what merges make, which is done here.
+    if isinstance(ids, _core.Ids) and marker.kind != "continuation":
+        pairs = _core.read_merges(data)
+        if pairs is not None and (table := ids.merges(pairs, 0)) is not None:
+            return table
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -380,6 +392,8 @@ def _matches(peek: Peek) -> bool:
     if peek.first_line.startswith(b"#version"):
         return True
     ids = peek.json
+    if isinstance(ids, _core.Ids):
+        return True
     return isinstance(ids, dict) and bool(ids) and set(map(type, ids.values())) == {int}
 
 

@@ -213,7 +213,7 @@ fn spaced(spaces: Metaspace, piece: &[u8], draft: &mut Draft) {
     draft.behind_special = false;
     draft.trailing = None;
     let mut from = 0;
-    for at in memchr::memmem::find_iter(rest, mark) {
+    while let Some(at) = super::find(rest, mark, from) {
         out.extend_from_slice(&rest[from..at]);
         draft.trailing = Some(out.len()).filter(|_| at + mark.len() == rest.len());
         out.push(b' ');

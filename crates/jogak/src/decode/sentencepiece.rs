@@ -109,7 +109,6 @@ impl Way {
             strip: rule.strip,
             denormalizer,
         };
-        let mark = memchr::memmem::Finder::new(MARK);
         for id in 0..vocab.len() as u32 {
             let piece = vocab.piece(id).unwrap_or_default();
             let kind = match named.get(piece) {
@@ -119,7 +118,7 @@ impl Way {
                 }
                 None => {
                     let mut from = 0;
-                    for at in mark.find_iter(piece) {
+                    while let Some(at) = super::find(piece, MARK.as_bytes(), from) {
                         way.texts.extend_from_slice(&piece[from..at]);
                         way.texts.push(b' ');
                         from = at + MARK.len();

@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 
 use super::bpe::BpeParts;
 use super::pairs::PairTable;
+use crate::beside::{WORTH, both};
 use crate::error::{Error, Result};
 use crate::observe::WordObserver;
 use crate::symbols::Marker;
@@ -36,11 +37,14 @@ impl Hidden {
         }
         let mut characters: Vec<char> = Vec::new();
         let mut ids = FxHashMap::default();
+        let mut is_seen = vec![false; char::MAX as usize + 1];
         for id in 0..first {
             let text = vocab.piece(id).and_then(|piece| std::str::from_utf8(piece).ok());
             for c in text.unwrap_or_default().chars() {
-                let known = vocab.id(c.encode_utf8(&mut [0; 4]).as_bytes()).is_some();
-                if !known && !ids.contains_key(&c) {
+                if std::mem::replace(&mut is_seen[c as usize], true) {
+                    continue;
+                }
+                if vocab.id(c.encode_utf8(&mut [0; 4]).as_bytes()).is_none() {
                     ids.insert(c, first + characters.len() as u32);
                     characters.push(c);
                 }
@@ -80,25 +84,47 @@ pub(super) fn scored(vocab: &Vocab, scores: &[f32], hidden: &Hidden) -> Result<P
     }
     let mut order: Vec<u32> = (0..vocab.len() as u32).collect();
     order.sort_by(|&one, &other| scores[other as usize].total_cmp(&scores[one as usize]));
-    let mut merges = Vec::new();
     let mut rank = 0;
-    for (place, &id) in order.iter().enumerate() {
-        if place > 0 && scores[order[place - 1] as usize].total_cmp(&scores[id as usize]).is_ne() {
-            rank += 1;
-        }
+    let ranked: Vec<(u32, u32)> = (0..order.len())
+        .map(|place| {
+            let (id, before) = (order[place], order[place.saturating_sub(1)]);
+            rank += u32::from(scores[before as usize].total_cmp(&scores[id as usize]).is_ne());
+            (id, rank)
+        })
+        .collect();
+    vocab.make_ready();
+    let (one, other) = ranked.split_at(ranked.len() / 2);
+    let (one, other) = both(
+        ranked.len() >= WORTH,
+        || ways_to_make(one, vocab, hidden),
+        || ways_to_make(other, vocab, hidden),
+    );
+    let mut pairs = PairTable::with_capacity(one.len() + other.len());
+    for (left, right, rank, id) in one.into_iter().chain(other) {
+        pairs.insert(left, right, rank, id);
+    }
+    Ok(pairs)
+}
+
+/// Of pieces with their ranks, all pairs that make them: left, right, rank, piece.
+fn ways_to_make(
+    ranked: &[(u32, u32)],
+    vocab: &Vocab,
+    hidden: &Hidden,
+) -> Vec<(u32, u32, u32, u32)> {
+    let part = |text: &[u8]| vocab.id(text).or_else(|| hidden.id(text));
+    let mut merges = Vec::with_capacity(2 * ranked.len());
+    for &(id, rank) in ranked {
         let piece = vocab.piece(id).unwrap_or_default();
         for at in (1..piece.len()).filter(|&at| piece[at] & 0xC0 != 0x80) {
-            let part = |text: &[u8]| vocab.id(text).or_else(|| hidden.id(text));
-            if let (Some(left), Some(right)) = (part(&piece[..at]), part(&piece[at..])) {
+            if let Some(left) = part(&piece[..at])
+                && let Some(right) = part(&piece[at..])
+            {
                 merges.push((left, right, rank, id));
             }
         }
     }
-    let mut pairs = PairTable::with_capacity(merges.len());
-    for (left, right, rank, id) in merges {
-        pairs.insert(left, right, rank, id);
-    }
-    Ok(pairs)
+    merges
 }
 
 /// Finds the pieces that are found before anything is merged.

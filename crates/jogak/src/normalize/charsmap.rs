@@ -17,7 +17,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use crate::error::{Error, Result};
 
 use super::align::Sink;
-use super::darts::{Node, Trie, packed};
+use super::darts::{BytesOn, Node, Trie, packed};
 use super::set::CharSet;
 use super::writings::Parts;
 
@@ -69,8 +69,9 @@ impl Charsmap {
             let place = format!("byte {}", base + error.valid_up_to());
             broken(place, "a replacement is not UTF-8")
         })?;
-        check(&trie, replacements, base)?;
-        let active = active(&trie)?;
+        let bytes_on = trie.bytes_on();
+        check(&trie, &bytes_on, replacements, base)?;
+        let active = active(&trie, &bytes_on)?;
         Ok(Self { trie, replacements: replacements.to_owned(), active })
     }
 
@@ -210,6 +211,7 @@ impl Charsmap {
     /// Every key with its replacement, in the order of the keys' bytes; None if there are more than
     /// `limit`. Keys that are no UTF-8 match nothing and are left out.
     pub fn entries(&self, limit: usize) -> Option<Vec<(String, String)>> {
+        let bytes_on = self.trie.bytes_on();
         let mut entries = Vec::new();
         let mut stack: Vec<(Node, Vec<u8>)> =
             self.trie.root().map(|root| (root, Vec::new())).into_iter().collect();
@@ -225,7 +227,7 @@ impl Charsmap {
             {
                 entries.push((key, self.replacement(value as usize).to_owned()));
             }
-            for byte in (1..=255).rev() {
+            for &byte in bytes_on.of(node).iter().rev() {
                 if let Some(child) = self.trie.child(node, byte) {
                     let mut key = key.clone();
                     key.push(byte);
@@ -244,19 +246,22 @@ fn replacement(texts: &str, at: usize) -> Option<&str> {
 }
 
 /// Follows every way from the root: no circle, no long key, every value a replacement.
-fn check(trie: &Trie, replacements: &str, base: usize) -> Result<()> {
+fn check(trie: &Trie, bytes_on: &BytesOn, replacements: &str, base: usize) -> Result<()> {
     let Some(root) = trie.root() else {
         return Err(broken("byte 4".to_owned(), "its trie has no root"));
     };
+    /// Nobody has been there.
+    const NEW: u16 = u16::MAX;
     /// Below which the longest way is not known yet.
-    const OPEN: u16 = u16::MAX;
-    let mut height: rustc_hash::FxHashMap<Node, u16> = rustc_hash::FxHashMap::default();
-    // A node, the byte to look at next, the longest way below it so far.
-    let mut path: Vec<(Node, u16, u16)> = vec![(root, 0, 0)];
-    height.insert(root, OPEN);
-    while let Some(&mut (node, ref mut byte, ref mut longest)) = path.last_mut() {
+    const OPEN: u16 = u16::MAX - 1;
+    // Of every unit, which is to say of the node that it leads to, the longest way below it.
+    let mut height = vec![NEW; trie.units().len()];
+    // A node, how many of its children have been looked at, the longest way below it so far.
+    let mut path: Vec<(Node, usize, u16)> = vec![(root, 0, 0)];
+    height[root.unit()] = OPEN;
+    while let Some(&mut (node, ref mut next, ref mut longest)) = path.last_mut() {
         let place = || format!("unit {}", node.unit());
-        if *byte == 0
+        if *next == 0
             && let Some(value) = trie.value(node)
         {
             let found = replacement(replacements, value as usize).ok_or_else(|| {
@@ -270,46 +275,44 @@ fn check(trie: &Trie, replacements: &str, base: usize) -> Result<()> {
                 return Err(broken(place(), reason));
             }
         }
-        *byte += 1;
-        if *byte > 255 {
+        let child = bytes_on.of(node).get(*next).and_then(|&byte| trie.child(node, byte));
+        *next += 1;
+        let Some(child) = child else {
             let longest = *longest;
-            height.insert(node, longest);
+            if usize::from(longest) > LONGEST {
+                let reason =
+                    format!("a key has {longest} bytes or more; at most {LONGEST} are possible");
+                return Err(broken(place(), reason));
+            }
+            height[node.unit()] = longest;
             path.pop();
             if let Some((_, _, above)) = path.last_mut() {
                 *above = (*above).max(longest + 1);
             }
             continue;
-        }
-        if let Some(child) = trie.child(node, *byte as u8) {
-            match height.get(&child) {
-                Some(&OPEN) => return Err(broken(place(), "its trie runs in a circle")),
-                Some(&known) => *longest = (*longest).max(known + 1),
-                None => {
-                    height.insert(child, OPEN);
-                    path.push((child, 0, 0));
-                }
+        };
+        match height[child.unit()] {
+            OPEN => return Err(broken(place(), "its trie runs in a circle")),
+            NEW => {
+                height[child.unit()] = OPEN;
+                path.push((child, 0, 0));
             }
+            known => *longest = (*longest).max(known + 1),
         }
         if path.len() > LONGEST + 1 {
             let reason = format!("a key has more than {LONGEST} bytes");
             return Err(broken(place(), reason));
         }
     }
-    match height.get(&root) {
-        Some(&longest) if longest as usize > LONGEST => {
-            let reason = format!("a key has {longest} bytes; at most {LONGEST} are possible");
-            Err(broken("unit 0".to_owned(), reason))
-        }
-        _ => Ok(()),
-    }
+    Ok(())
 }
 
 /// The characters that are a key, and those that stand second in a key.
-fn active(trie: &Trie) -> Result<CharSet> {
+fn active(trie: &Trie, bytes_on: &BytesOn) -> Result<CharSet> {
     let mut active = Vec::new();
     let mut firsts = Vec::new();
     let root: Vec<Node> = trie.root().into_iter().collect();
-    each_character(trie, &root, &mut |c, node| {
+    each_character(trie, bytes_on, &root, &mut |c, node| {
         if trie.value(node).is_some() {
             active.push(c);
         }
@@ -318,20 +321,25 @@ fn active(trie: &Trie) -> Result<CharSet> {
     // Keys share what is equal behind their first characters.
     firsts.sort_unstable();
     firsts.dedup();
-    each_character(trie, &firsts, &mut |c, _| active.push(c))?;
+    each_character(trie, bytes_on, &firsts, &mut |c, _| active.push(c))?;
     Ok(CharSet::new(active))
 }
 
 /// Calls `each` with every character that leads on from one of the nodes, and the node it leads to.
 ///
 /// An honest trie has some ten thousand ways; one that was made to have thousands of millions is an error.
-fn each_character(trie: &Trie, from: &[Node], each: &mut impl FnMut(char, Node)) -> Result<()> {
+fn each_character(
+    trie: &Trie,
+    bytes_on: &BytesOn,
+    from: &[Node],
+    each: &mut impl FnMut(char, Node),
+) -> Result<()> {
     const MOST: usize = 4_000_000;
     let mut seen = rustc_hash::FxHashSet::default();
     let mut stack: Vec<(Node, [u8; 4], usize)> =
         from.iter().map(|&node| (node, [0; 4], 0)).collect();
     while let Some((node, bytes, len)) = stack.pop() {
-        for byte in 1..=255 {
+        for &byte in bytes_on.of(node) {
             let Some(child) = trie.child(node, byte) else { continue };
             let mut bytes = bytes;
             bytes[len] = byte;

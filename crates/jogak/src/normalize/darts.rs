@@ -42,6 +42,24 @@ impl Node {
     }
 }
 
+/// What [`Trie::bytes_on`] tells.
+pub(super) struct BytesOn {
+    /// Where the bytes of each place begin.
+    starts: Vec<u32>,
+    bytes: Vec<u8>,
+}
+
+impl BytesOn {
+    /// The bytes from 1 on that a node has a child for, in their order.
+    pub(super) fn of(&self, node: Node) -> &[u8] {
+        let place = node.1 as usize;
+        match (self.starts.get(place), self.starts.get(place + 1)) {
+            (Some(&start), Some(&end)) => &self.bytes[start as usize..end as usize],
+            _ => &[],
+        }
+    }
+}
+
 impl Trie {
     pub(super) fn new(units: Vec<u32>) -> Self {
         Self { units }
@@ -80,6 +98,38 @@ impl Trie {
             return None;
         }
         self.units.get(node.1 as usize).map(|unit| unit & !IS_VALUE)
+    }
+
+    /// The bytes that lead on from each place.
+    ///
+    /// To try all bytes at a node is 255 looks; each unit says which place it belongs to, so one look at
+    /// each unit tells them all.
+    pub(super) fn bytes_on(&self) -> BytesOn {
+        let places = self.units.len().next_multiple_of(256);
+        let children = || {
+            (0u32..).zip(&self.units).filter_map(|(index, &unit)| {
+                let byte = unit as u8;
+                (unit & IS_VALUE == 0 && byte != 0)
+                    .then(|| ((index ^ u32::from(byte)) as usize, byte))
+            })
+        };
+        let mut starts = vec![0u32; places + 1];
+        children().for_each(|(place, _)| starts[place + 1] += 1);
+        for place in 0..places {
+            starts[place + 1] += starts[place];
+        }
+        let mut bytes = vec![0; starts[places] as usize];
+        let mut free = starts.clone();
+        for (place, byte) in children() {
+            bytes[free[place] as usize] = byte;
+            free[place] += 1;
+        }
+        let mut on = BytesOn { starts, bytes };
+        for place in 0..places {
+            let (start, end) = (on.starts[place] as usize, on.starts[place + 1] as usize);
+            on.bytes[start..end].sort_unstable();
+        }
+        on
     }
 
     /// Whether no key has this byte but as its first. Units that nothing leads to may make it say no.
