@@ -119,9 +119,17 @@ impl PyIds {
         Ok(self.keys(py)?.try_iter()?.into_any())
     }
 
-    /// The id of a text, or None.
-    fn get(&self, text: &Bound<'_, PyAny>) -> Option<u32> {
-        self.texts.find(text)
+    /// The id of a text, or what is said for none.
+    #[pyo3(signature = (text, default=None))]
+    fn get<'py>(
+        &self,
+        text: &Bound<'py, PyAny>,
+        default: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        match self.texts.find(text) {
+            Some(id) => Ok(Some(id.into_pyobject(text.py())?.into_any())),
+            None => Ok(default),
+        }
     }
 
     /// The texts, in the order of their ids.

@@ -24,7 +24,7 @@ import math
 import os
 import re
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from jogak.errors import UnsupportedFeature
@@ -119,25 +119,19 @@ def _gpt2(file: Section) -> Spec:
         lines = []
     if lines is None:
         raise file.fault(PREFIX + "merges", "is not there; expected texts")
+    plain = ids.keys() - special.keys() - user
     merges: dict[tuple[int, int], None] = {}
     for rank, line in enumerate(lines):
         cut = line.find(" ", 1)
         left, right = line[:cut], line[cut + 1 :]
-        place = f"{PREFIX}merges[{rank}]"
-        if cut < 0 or not right:
-            raise file.fault(place, f"is {shown(line)}; expected two texts and a space")
-        for text in (left, right, left + right):
-            if text not in ids:
-                raise file.refused(f"{place} is {shown(line)}, and {shown(text)} is no token")
-            if text in special or text in user:
-                raise file.refused(f"{place} is {shown(line)}, and {shown(text)} is no plain token")
+        if cut < 0 or not right or not (left in plain and right in plain and left + right in plain):
+            raise _merge_fault(file, rank, line, ids)
         merges[ids[left], ids[right]] = None
     missing = next((c for c in bytelevel.ALPHABET if c not in ids or c in special), None)
     if missing is not None:
         raise file.refused(f"the byte {missing!r} is no token; llama.cpp would drop it from texts")
     # What no text becomes, such as [PAD151936], need not be bytes.
-    plain = [text for text in file.tokens if text not in special and text not in user]
-    foreign = bytelevel.first_foreign(plain)
+    foreign = bytelevel.first_foreign(text for text in file.tokens if text in plain)
     if foreign is not None:
         raise file.refused(
             f"the token {foreign!r} (id {ids[foreign]}) is not written in byte characters"
@@ -162,6 +156,21 @@ def _gpt2(file: Section) -> Spec:
             file, None if pre in NO_BOS else 11, 11, add_bos=pre in ADD_BOS, add_eos=False
         ),
     )
+
+
+def _merge_fault(file: Section, rank: int, line: str, ids: Mapping[str, int]) -> Exception:
+    """What is wrong with a merge."""
+    cut = line.find(" ", 1)
+    left, right = line[:cut], line[cut + 1 :]
+    place = f"{PREFIX}merges[{rank}]"
+    if cut < 0 or not right:
+        return file.fault(place, f"is {shown(line)}; expected two texts and a space")
+    wrong = next((text for text in (left, right, left + right) if text not in ids), None)
+    if wrong is not None:
+        return file.refused(f"{place} is {shown(line)}, and {shown(wrong)} is no token")
+    tokens = {*file.specials(), *file.of_type(USER)}
+    wrong = next(text for text in (left, right, left + right) if text in tokens)
+    return file.refused(f"{place} is {shown(line)}, and {shown(wrong)} is no plain token")
 
 
 # --- llama --------------------------------------------------------------------------------------

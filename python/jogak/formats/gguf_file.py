@@ -18,12 +18,12 @@ from __future__ import annotations
 import os
 import struct
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from jogak.errors import FormatError
 from jogak.formats.checked import fault, shown
 from jogak.formats.files import LARGEST, PathLike
+from jogak.spec.record import dataclass
 
 __all__ = ["MAGIC", "Entry", "read_entries"]
 
@@ -62,6 +62,8 @@ class _Cursor:
         size = os.fstat(file.fileno()).st_size
         # A pipe has no size; then reading on tells where it ends.
         self.size = size if size else LARGEST
+        #: How far is read at most.
+        self.last = min(self.size, LARGEST)
 
     def wrong(self, message: str, at: int | None = None) -> FormatError:
         place = f"byte {self.at if at is None else at}"
@@ -78,7 +80,9 @@ class _Cursor:
             )
 
     def take(self, length: int, what: str) -> bytes:
-        self.check(length, what)
+        # There may be hundreds of thousands of texts.
+        if length > self.last - self.at:
+            self.check(length, what)
         data = self.file.read(length)
         if len(data) != length:
             raise self.wrong(f"the file ends within {what}; is it whole?")
@@ -91,13 +95,21 @@ class _Cursor:
         return int(value)
 
     def text(self, what: str) -> str:
-        length = self.number("Q", f"the length of {what}")
-        start = self.at
-        data = self.take(length, what)
-        try:
-            return data.decode("utf-8")
-        except UnicodeDecodeError as error:
-            raise self.wrong(f"{what} is not UTF-8 ({error.reason})", start + error.start) from None
+        return self.texts(1, what)[0]
+
+    def texts(self, count: int, what: str) -> list[str]:
+        length_what = f"the length of {what}"
+        length_of = struct.Struct(self.order + "Q").unpack
+        texts = []
+        for _ in range(count):
+            (length,) = length_of(self.take(8, length_what))
+            data = self.take(length, what)
+            try:
+                texts.append(data.decode("utf-8"))
+            except UnicodeDecodeError as error:
+                at = self.at - length + error.start
+                raise self.wrong(f"{what} is not UTF-8 ({error.reason})", at) from None
+        return texts
 
     def scalars(self, kind: int, count: int, what: str) -> list[Any]:
         code, _ = _SCALARS[kind]
@@ -177,7 +189,7 @@ def _value(cursor: _Cursor, key: str, wanted: bool) -> Entry | None:
             for _ in range(length):
                 _skip_text(cursor, what)
             return None
-        return Entry("text[]", [cursor.text(what) for _ in range(length)])
+        return Entry("text[]", cursor.texts(length, what))
     if inner not in _SCALARS:
         raise cursor.wrong(f"{what} is an array of kind {inner}; expected numbers or texts", start)
     if not wanted:

@@ -11,7 +11,6 @@ Source: https://github.com/ggml-org/llama.cpp, ``src/llama-vocab.cpp``, 2026
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from jogak.errors import FormatError, UnsupportedFeature
@@ -84,14 +83,13 @@ _SHOWN = ("<|channel|>", "<|message|>", "<|start|>", "<|constrain|>")
 _REMEDY = "is the file whole? If so, make it anew with llama.cpp's converter"
 
 
-@dataclass
 class Section:
     """The tokenizer section, its values looked at where they are asked for."""
 
-    name: str
-    entries: Mapping[str, Entry]
-    tokens: list[str] = field(default_factory=list)
-    types: list[int] = field(default_factory=list)
+    def __init__(self, name: str, entries: Mapping[str, Entry]) -> None:
+        self.name, self.entries = name, entries
+        self.tokens: list[str] = []
+        self.types: list[int] = []
 
     def fault(self, key: str, message: str) -> FormatError:
         """The error for a key that is wrong."""

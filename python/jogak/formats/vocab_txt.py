@@ -167,25 +167,18 @@ def _pieces(data: bytes, name: str) -> tuple[tuple[str | None, ...], dict[str, i
     lines = text.split("\n")
     if not lines[-1]:
         del lines[-1]
-    pieces: list[str | None] = []
-    ids: dict[str, int] = {}
-    for id_, line in enumerate(lines):
-        piece = line.removesuffix("\r")
-        place = f"line {id_ + 1}"
-        if not piece:
-            pieces.append(None)
-            continue
-        if piece in ids:
-            raise fault(
-                name,
-                place,
-                f"{place} is {piece[:80]!r}, as line {ids[piece] + 1} is; expected every piece once",
-            )
-        ids[piece] = id_
-        pieces.append(piece)
+    texts = [line.removesuffix("\r") for line in lines]
+    ids = {piece: id_ for id_, piece in enumerate(texts) if piece}
+    if len(ids) + texts.count("") != len(texts):
+        first: dict[str, int] = {}
+        for id_, piece in enumerate(texts):
+            if piece and first.setdefault(piece, id_) != id_:
+                place, before = f"line {id_ + 1}", f"line {first[piece] + 1}"
+                found = f"{place} is {piece[:80]!r}, as {before} is; expected every piece once"
+                raise fault(name, place, found)
     if not ids:
         raise fault(name, "", "there is no piece in it; expected one on each line")
-    return tuple(pieces), ids
+    return tuple(piece or None for piece in texts), ids
 
 
 def _lowercase(data: bytes, name: str, given: bool | None) -> bool:
