@@ -224,6 +224,11 @@ def encoding(
     return Work(name, "encode", label, engines, corpora, model=model)
 
 
+def loading(label: str, engines: Sequence[Engine], model: str) -> Work:
+    """Opens a file and encodes a little, in a fresh process."""
+    return Work("load", "load", label, engines, ("en_docs",), model=model, chars=10_000)
+
+
 def worst(label: str, engines: Sequence[Engine], model: str) -> Work:
     """A work that encodes what is hard, once."""
     once = tuple(replace(engine, passes=1) for engine in engines)
@@ -306,14 +311,9 @@ WORKS = (
         TWO,
         model="mistral-v1/tokenizer.model",
     ),
-    Work(
-        "load",
-        "load",
-        "cl100k",
-        (TIKTOKEN, CL100K, GIGATOKEN),
-        ("en_docs",),
-        model=RANKS,
-        chars=10_000,
-    ),
-    Work("load", "load", "Whisper", JSON_ENCODERS, ("en_docs",), model=WHISPER, chars=10_000),
+    loading("cl100k", (TIKTOKEN, CL100K, GIGATOKEN), RANKS),
+    loading("Whisper", JSON_ENCODERS, WHISPER),
+    loading("Mistral BPE", MISTRAL_ENCODERS, "mistral-v1/tokenizer.model"),
+    loading("T5 Unigram", T5_ENCODERS, "nai-t5/spiece.model"),
+    loading("BERT cased", CASED_JSON_ENCODERS, CASED),
 )

@@ -87,7 +87,8 @@ if TYPE_CHECKING:
         named_scheme,
     )
     from jogak.special import Trusted
-    from jogak.tokenizer import Score, Segmentation, Tokenizer, load
+    from jogak.tokenizer import Tokenizer, load
+    from jogak.tokenizer.likelihoods import Score, Segmentation
     from jogak.training import TrainingLog, UnigramLog, WordPieceLog
 
 __all__ = [
@@ -246,10 +247,12 @@ _HOMES = {
         "named_scheme",
     ),
     "tokenizer": (
-        "Score",
-        "Segmentation",
         "Tokenizer",
         "load",
+    ),
+    "tokenizer.likelihoods": (
+        "Score",
+        "Segmentation",
     ),
     "learn": ("train",),
     "recipes": ("train_sentencepiece",),

@@ -30,7 +30,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from jogak.errors import FormatError, UnsupportedFeature
 from jogak.formats import protobuf
@@ -132,7 +132,8 @@ def _spec(file: ModelFile, name: str) -> Spec:
         raise fault(name, "trainer_spec", f"model_type is {number!r}; expected 1 to 4")
     _check_texts(file, name)
     byte_fallback = bool(file.trainer.get("byte_fallback", False))
-    texts, scores = file.texts, file.scores
+    texts: Any = file.texts  # models hold tables as they are
+    scores = file.scores
     _check_bytes(texts, file.ids_of(PieceType.BYTE), byte_fallback, name)
     unknown = file.ids_of(PieceType.UNKNOWN)
     if len(unknown) > 1 or not (unknown or byte_fallback):

@@ -12,12 +12,12 @@ import enum
 import math
 import struct
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, cast
 
 from jogak import _core
 from jogak.formats import protobuf
 from jogak.formats.checked import fault
-from jogak.spec.held import Held, Pieces
+from jogak.spec.held import Held, Pieces, PieceTable
 from jogak.spec.record import dataclass, field
 
 __all__ = [
@@ -124,7 +124,7 @@ class ModelFile(Held):
         """The text of every piece: a tuple, or something quicker with the same items."""
         held = self.at_hand("pieces")
         if isinstance(held, CorePieces) and (table := held.ids.pieces([])) is not None:
-            return table
+            return cast(PieceTable, table)
         return tuple(piece.text for piece in self.pieces)
 
     @property

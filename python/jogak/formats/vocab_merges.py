@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from jogak import _core
 from jogak.errors import ConfigError, FormatError, UnsupportedFeature
@@ -118,17 +118,18 @@ def read(
                 f"piece {shown(foreign)} (id {ids[foreign]}) is not written in byte characters as "
                 "the others are; if it is a special token, name it in special_tokens=[...]",
             )
-    pieces = ids.pieces([]) if isinstance(ids, _core.Ids) else None
+    # Models hold tables as they are.
+    pieces: Any = ids.pieces([]) if isinstance(ids, _core.Ids) else None
     try:
         pieces = pieces or pieces_by_id(ids)
     except ValueError as error:
         raise fault(vocab_file, "", str(error)) from None
-    merges = _merges(read_bytes(merges_path), merges_file, ids, marker)
+    merges: Any = _merges(read_bytes(merges_path), merges_file, ids, marker)
     if unknown is not None and unknown not in ids:
         raise ConfigError(f"{vocab_file}: unknown={unknown!r} is no piece; expected one of them")
     model = BPEModel(
-        pieces=pieces,  # type: ignore[arg-type]  # tables are held as they are
-        merges=merges,  # type: ignore[arg-type]
+        pieces=pieces,
+        merges=merges,
         marker=marker,
         mark_words=mark_words,
         alphabet="bytes" if marker.kind == "byte-level" else "chars",

@@ -16,14 +16,13 @@ from jogak.errors import ConfigError, DecodeError, EncodeError, FormatError, Jog
 from jogak.spec import BPEModel, Charsmap, RuleSet, Spec, UnigramModel
 from jogak.spec.record import replace
 from jogak.tokenizer.running import Running
-from jogak.tokenizer.ways import Score, Segmentation
 
 if TYPE_CHECKING:
     from os import PathLike
 
     from jogak.training import Log
 
-__all__ = ["Score", "Segmentation", "Tokenizer", "load"]
+__all__ = ["Tokenizer", "load"]
 
 #: Texts whose ids are written into saved files and checked when they are read.
 PROBES = (

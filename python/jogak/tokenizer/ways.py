@@ -6,29 +6,17 @@ Rule: composes the core, and hands on what it found.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 from jogak.errors import ConfigError
 from jogak.spec import SpecialPolicy, UnigramModel
 from jogak.tokenizer.calls import no_probabilities
 from jogak.tokenizer.compiled import Compiled
 
-__all__ = ["Score", "Segmentation", "Ways"]
+if TYPE_CHECKING:
+    from jogak.tokenizer.likelihoods import Score, Segmentation
 
-
-class Segmentation(NamedTuple):
-    """One way to cut a text: the natural logarithm of its probability, and its ids."""
-
-    score: float
-    ids: list[int]
-
-
-class Score(NamedTuple):
-    """How likely a text is, in natural logarithms: one way to cut it, all ways together, the entropy."""
-
-    way: float
-    text: float
-    entropy: float
+__all__ = ["Ways"]
 
 
 class Ways(Compiled):
@@ -60,6 +48,8 @@ class Ways(Compiled):
         >>> tok.nbest("ab", 2)
         [Segmentation(score=-4.0, ids=[2]), Segmentation(score=-5.0, ids=[0, 1])]
         """
+        from jogak.tokenizer.likelihoods import Segmentation
+
         if isinstance(n, bool) or not isinstance(n, int) or not 1 <= n < 1 << 31:
             raise ConfigError(f"n is {n!r}; expected a whole number, at least 1")
         ways = self._core.n_best(text, n, self._policy(special))
@@ -98,6 +88,8 @@ class Ways(Compiled):
         >>> tok.score("ab", [0, 1]).way
         -5.0
         """
+        from jogak.tokenizer.likelihoods import Score
+
         if isinstance(alpha, bool) or not 0.0 <= alpha <= 1e6:
             raise ConfigError(f"alpha is {alpha!r}; expected a number from 0 to 1,000,000")
         if not isinstance(self._spec.model, UnigramModel):
