@@ -42,6 +42,7 @@ COUNTED = {
     "train": "pieces",
     "count": "words",
     "encode": "tokens",
+    "calls": "tokens",
     "decode": "bytes",
     "load": "tokens",
 }
@@ -73,7 +74,7 @@ class Series:
     @property
     def held(self) -> bool:
         """Whether the engine may use so many threads and no more."""
-        return self.work.kind in {"encode", "decode"}
+        return self.work.kind in {"encode", "calls", "decode"}
 
     def numbers(self, key: str) -> list[float]:
         """The values of one fact, in the order they were measured."""
@@ -276,10 +277,11 @@ def timed(series: Series) -> dict[str, str]:
         return {f"count {label}": "seconds"}
     if work.kind == "load":
         return {f"load {label}": "opening", f"load {label}, with the interpreter": "since_start"}
-    first = {f"{work.kind} {label}, first pass": "first"}
+    what = f"encode {label} call by call" if work.kind == "calls" else f"{work.kind} {label}"
+    first = {f"{what}, first pass": "first"}
     if all(engine.passes == 1 for engine in work.engines):
         return first
-    return first | {f"{work.kind} {label}, warm": "warm"}
+    return first | {f"{what}, warm": "warm"}
 
 
 def size_mb(path: Path, chars: int | None) -> float:
@@ -303,7 +305,8 @@ def markdown(table: Sequence[Series]) -> str:
         "Training: from a file on all cores, a document per line; answer = what was learned, in order.",
         "Encoding, decoding: the beginning of a corpus in documents of about 4 kB, on one thread if",
         "nothing else is said, and on as many cores as threads where the system can hold a program to",
-        "some (Linux); answer = all ids, all texts. Loading: from a path to what can encode, by",
+        "some (Linux); answer = all ids, all texts. Call by call: each line by a call of its own, ids in",
+        'lists; hello is 20,000 times "Hello world". Loading: from a path to what can encode, by',
         "a library that is imported, but for what it imports when it is first used; with the",
         "interpreter: from the start of the process, with all imports.",
         f"Millions of characters: {lengths or 'none'}.",

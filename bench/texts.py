@@ -1,7 +1,7 @@
 """The texts that the benchmark works on: corpora as they are, parts of them, and texts made to be hard.
 
 A name is a file of the folder of corpora, `NAME:N` its first N-th part, `mixed` lines of many
-languages in turns, or `worst-KIND` a megabyte of one kind of thing. What is made here is the same for
+languages in turns, `hello` one short line many times, or `worst-KIND` a megabyte of one kind of thing. What is made here is the same for
 everybody, and is kept in the folder of results.
 """
 
@@ -41,7 +41,7 @@ def corpus(name: str, data: Path, made: Path) -> Path:
     """
     stem, _, part = name.partition(":")
     source, target = data / f"{stem}.txt", made / f"{name.replace(':', '_')}.txt"
-    if stem != "mixed" and not stem.startswith("worst-") and not part:
+    if stem not in ("mixed", "hello") and not stem.startswith("worst-") and not part:
         return source
     if target.is_file():
         return target
@@ -49,6 +49,8 @@ def corpus(name: str, data: Path, made: Path) -> Path:
         if not all((data / f"{each}.txt").is_file() for each in MIXED):
             return source
         text = mixed(data)
+    elif stem == "hello":
+        text = b"Hello world\n" * 20_000
     elif part:
         if not source.is_file():
             return source

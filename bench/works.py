@@ -5,7 +5,7 @@ This is the one list; `bench/run.py` measures what stands here. An engine is a t
 
     train_*.py   CORPUS SIZE [ARGUMENT...]
     count_*.py   CORPUS [ARGUMENT...]
-    texts_*.py   encode|decode|load MODEL CORPUS CHARS PASSES [OPTION=VALUE...]
+    texts_*.py   encode|calls|decode|load MODEL CORPUS CHARS PASSES [OPTION=VALUE...]
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Work:
     Args:
         name: what `--only` takes.
         kind: trains on whole corpora or counts their words; encodes or decodes the first `chars`
-            characters of them; loads a file.
+            characters of them, or encodes their lines in a call for each; loads a file.
         label: as it is told in the table.
         engines: who does it, the reference first.
         corpora: names of texts, as `bench/texts.py` has them.
@@ -80,7 +80,7 @@ class Work:
     """
 
     name: str
-    kind: Literal["train", "count", "encode", "decode", "load"]
+    kind: Literal["train", "count", "encode", "calls", "decode", "load"]
     label: str
     engines: Sequence[Engine]
     corpora: tuple[str, ...]
@@ -229,6 +229,19 @@ def loading(label: str, engines: Sequence[Engine], model: str) -> Work:
     return Work("load", "load", label, engines, ("en_docs",), model=model, chars=10_000)
 
 
+def calls(label: str, engines: Sequence[Engine], model: str) -> Work:
+    """A work that encodes short texts, each by a call of its own."""
+    return Work(
+        "encode-calls",
+        "calls",
+        label,
+        engines,
+        ("hello", *TWO),
+        model=model,
+        chars=240_000,
+    )
+
+
 def worst(label: str, engines: Sequence[Engine], model: str) -> Work:
     """A work that encodes what is hard, once."""
     once = tuple(replace(engine, passes=1) for engine in engines)
@@ -291,6 +304,10 @@ WORKS = (
         TWO,
         RANKS,
     ),
+    calls("cl100k", (TIKTOKEN, CL100K), RANKS),
+    calls("Mistral BPE", SENTENCEPIECE_ENCODERS, "mistral-v1/tokenizer.model"),
+    calls("T5 Unigram", SENTENCEPIECE_ENCODERS, "nai-t5/spiece.model"),
+    calls("BERT cased", (tokenizers(), JOGAK), CASED),
     worst("cl100k", (TIKTOKEN, CL100K), RANKS),
     worst("Mistral BPE", SENTENCEPIECE_ENCODERS, "mistral-v1/tokenizer.model"),
     worst("T5 Unigram", SENTENCEPIECE_ENCODERS, "nai-t5/spiece.model"),

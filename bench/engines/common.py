@@ -160,6 +160,7 @@ def run_texts(
     rows: Callable[[Any], Iterable[Any]] = iter,
     decode: Callable[[Any, list[Any]], Iterable[str]] | None = None,
     given: Callable[[Any, list[int]], Any] = lambda tokenizer, ids: ids,
+    call: Callable[[Any, str], list[int]] | None = None,
 ) -> None:
     """What an engine's program does with TASK MODEL CORPUS CHARS PASSES [OPTION=VALUE...].
 
@@ -169,9 +170,10 @@ def run_texts(
         rows: such ids -> lists or uint32 arrays, whose ids one after the other are the answer.
         decode: the tokenizer and the ids of all documents -> their texts.
         given: the tokenizer and a list of ids -> the form in which `decode` gets them.
+        call: the tokenizer and one text -> its ids in a list.
 
-    The task says what is timed: `encode` and `decode` each pass over all documents, `load` the opening
-    of the model.
+    The task says what is timed: `encode` and `decode` each pass over all documents, `calls` each over
+    all lines, without their ends, in a call for each; `load` the opening of the model.
     """
     task, model, corpus, chars, passes, *options = sys.argv[1:]
     with Stopwatch() as opening:
@@ -180,6 +182,11 @@ def run_texts(
     if task == "encode":
         watches, ids = repeated(int(passes), lambda: encode(tokenizer, texts))
         report_texts(watches, answer_of(rows(ids)))
+    elif task == "calls":
+        assert call is not None
+        lines = [line.rstrip("\n") for line in documents(corpus, int(chars), 1)]
+        watches, ids = repeated(int(passes), lambda: [call(tokenizer, line) for line in lines])
+        report_texts(watches, answer_of(ids))
     elif task == "load":
         ids = encode(tokenizer, texts)
         report_texts([opening], answer_of(rows(ids)), since_start=opening.since_start)

@@ -24,4 +24,5 @@ run_texts(
     lambda batch: [batch.ids],
     lambda loaded, lists: [loaded[0].decode(ids) for ids in lists],
     given,
+    lambda loaded, text: loaded[0].encode(text),
 )

@@ -27,4 +27,9 @@ def encode(tokenizer: Any, texts: list[str]) -> list[list[int]]:
     return [encoding.encode_ordinary(text) for text in texts]
 
 
-run_texts(load, encode, decode=lambda tokenizer, lists: [tokenizer[0].decode(ids) for ids in lists])
+run_texts(
+    load,
+    encode,
+    decode=lambda tokenizer, lists: [tokenizer[0].decode(ids) for ids in lists],
+    call=lambda tokenizer, text: tokenizer[0].encode(text),
+)

@@ -61,4 +61,5 @@ run_texts(
     decode=lambda tokenizer, lists: [
         tokenizer.decode(ids, skip_special_tokens=False) for ids in lists
     ],
+    call=lambda tokenizer, text: tokenizer.encode(text, add_special_tokens=False).ids,
 )

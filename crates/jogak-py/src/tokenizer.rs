@@ -149,23 +149,30 @@ impl PyTokenizer {
 
     /// The pieces of one text, as texts; what nothing covers stands for itself.
     #[pyo3(signature = (text, special, strategy=None, draw=None))]
-    fn tokens(
+    fn tokens<'py>(
         &self,
-        py: Python<'_>,
+        py: Python<'py>,
         text: &Bound<'_, PyAny>,
         special: &Bound<'_, PyAny>,
         strategy: Option<&str>,
         draw: Option<Draw>,
-    ) -> PyResult<Vec<String>> {
+    ) -> PyResult<Bound<'py, PyList>> {
+        // Ids tell texts, unless something is not covered.
+        if let Ok(ids) = self.ids(py, text, special, strategy, draw.clone()) {
+            let names: Option<Vec<_>> = ids.into_iter().map(|id| self.texts.get(id)).collect();
+            if let Some(names) = names {
+                return PyList::new(py, names);
+            }
+        }
         let request = request(special, strategy, draw)?;
         let held = Text::new(text, None)?;
         let text = held.input().text;
         let pieces = py.detach(|| self.core.pieces(held.input(), &request)).map_err(to_py)?;
         let name = |(id, start, end): (u32, usize, usize)| {
             let known = self.texts.get(id).or_else(|| text.get(start..end));
-            known.unwrap_or("\u{FFFD}").to_owned()
+            known.unwrap_or("\u{FFFD}")
         };
-        Ok(pieces.into_iter().map(name).collect())
+        PyList::new(py, pieces.into_iter().map(name).collect::<Vec<_>>())
     }
 
     /// The ids of many texts, with the offset of each.

@@ -20,10 +20,10 @@ def way(model: Model, strategy: Strategy | None) -> str:
 
 def draw(
     model: Model,
-    dropout: float | None,
-    alpha: float | None,
-    seed: int | None,
-    strategy: Strategy | None,
+    dropout: float | None = None,
+    alpha: float | None = None,
+    seed: int | None = None,
+    strategy: Strategy | None = None,
 ) -> tuple[str, float, int] | None:
     """What is drawn at random, as the core takes it."""
     if dropout is None:

@@ -18,6 +18,8 @@ class Compiled:
 
     def __init__(self, spec: Spec) -> None:
         self._spec = spec
+        #: The policy of calls that say nothing, where nothing is drawn at random.
+        self._plain = spec.special_policy if draw(spec.model) is None else None
         self._chosen: dict[tuple[frozenset[str], frozenset[str]], _core.Chosen] = {}
         self._core = _core.Tokenizer(
             spec.model.to_core(),

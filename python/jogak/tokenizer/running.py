@@ -80,9 +80,18 @@ class Running(Decoding, Ways):
         >>> tok.encode("hug pug")
         [5, 2, 4]
         """
-        draw = self._draw(dropout, alpha, seed, strategy)
-        read = self._read(text, special, allowed_special, disallowed_special)
-        ids = self._core.encode(*read, strategy, draw)
+        # Looking at every option takes longer than a short text.
+        if (
+            None is dropout is alpha is seed is strategy is special is allowed_special
+            and allowed_special is disallowed_special
+            and type(text) is str
+            and self._plain is not None
+        ):
+            ids = self._core.encode(text, self._plain)
+        else:
+            draw = self._draw(dropout, alpha, seed, strategy)
+            read = self._read(text, special, allowed_special, disallowed_special)
+            ids = self._core.encode(*read, strategy, draw)
         return inputs.around(self._spec.template, ids) if add_special_tokens else ids
 
     def encode_array(
@@ -99,9 +108,17 @@ class Running(Decoding, Ways):
         disallowed_special: Disallowed | None = None,
     ) -> NDArray[np.uint32]:
         """A text -> its ids as a numpy array, without a Python object per id. See `encode`."""
-        read = self._read(text, special, allowed_special, disallowed_special)
-        draw = self._draw(dropout, alpha, seed, strategy)
-        ids = self._core.encode_array(*read, strategy, draw)
+        if (
+            None is dropout is alpha is seed is strategy is special is allowed_special
+            and allowed_special is disallowed_special
+            and type(text) is str
+            and self._plain is not None
+        ):
+            ids = self._core.encode_array(text, self._plain)
+        else:
+            draw = self._draw(dropout, alpha, seed, strategy)
+            read = self._read(text, special, allowed_special, disallowed_special)
+            ids = self._core.encode_array(*read, strategy, draw)
         return inputs.around_array(self._spec.template, ids) if add_special_tokens else ids
 
     def encode_batch(
@@ -342,6 +359,12 @@ class Running(Decoding, Ways):
         disallowed_special: Disallowed | None = None,
     ) -> int:
         """How many ids a text has, without making them Python objects. See `encode`."""
+        if (
+            None is strategy is special is allowed_special is disallowed_special
+            and type(text) is str
+            and self._plain is not None
+        ):
+            return self._core.count(text, self._plain)
         read = self._read(text, special, allowed_special, disallowed_special)
         return self._core.count(*read, strategy, self._draw(None, None, None, strategy))
 

@@ -6,6 +6,9 @@ import os
 
 __all__ = ["ThreadPool", "workers"]
 
+#: To ask takes longer than to encode a short text.
+_CORES = os.cpu_count() or 1
+
 
 class ThreadPool:
     """A number of threads. They are started for one call and end with it, so there is nothing to keep.
@@ -33,5 +36,5 @@ def workers(num_threads: int, thread_pool: ThreadPool | None) -> int:
             raise TypeError(f"thread_pool is {thread_pool!r}; expected a ThreadPool")
         return thread_pool.num_threads()
     if num_threads < 0:
-        num_threads = os.cpu_count() or 1
+        num_threads = _CORES
     return max(1, min(num_threads, 1024))
