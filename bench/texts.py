@@ -1,8 +1,8 @@
 """The texts that the benchmark works on: corpora as they are, parts of them, and texts made to be hard.
 
 A name is a file of the folder of corpora, `NAME:N` its first N-th part, `mixed` lines of many
-languages in turns, `hello` one short line many times, or `worst-KIND` a megabyte of one kind of thing. What is made here is the same for
-everybody, and is kept in the folder of results.
+languages in turns, `hello` one short line many times, or `worst-KIND` a megabyte of one kind of
+thing. What is made here is the same for everybody, and is kept in the folder of results.
 """
 
 from __future__ import annotations
