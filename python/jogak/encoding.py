@@ -5,7 +5,7 @@ Rule: holds arrays that the core made, and finds things in them. Nothing here kn
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from jogak._core import _Columns
+    from jogak.spec.held import Pieces
 
 __all__ = ["Encoding", "EncodingBatch"]
 
@@ -77,7 +78,7 @@ class Encoding:
         self,
         arrays: dict[str, Any],
         overflowing: list[Encoding],
-        pieces: Sequence[str | None],
+        pieces: Pieces,
         pad_token: str | None,
     ) -> None:
         """Made by `jogak.Tokenizer.encoding`; not meant to be made by hand."""
@@ -266,7 +267,7 @@ class EncodingBatch:
     def __init__(
         self,
         columns: _Columns,
-        pieces: Sequence[str | None],
+        pieces: Pieces,
         pad_token: str | None,
         *,
         unfolded: bool = False,
@@ -283,6 +284,18 @@ class EncodingBatch:
             first[1:] = owners[1:] != owners[:-1]
         #: The rows of the inputs; those between them are parts that were cut off.
         self._rows = np.flatnonzero(first)
+
+    @staticmethod
+    def first(columns: _Columns, pieces: Pieces, pad_token: str | None) -> Encoding:
+        """The first input of a batch, mostly without making the batch."""
+        if len(columns["offsets"]) > 2:
+            return EncodingBatch(columns, pieces, pad_token)[0]
+        arrays: dict[str, Any] = {}
+        for field, column in _FIELDS.items():
+            array: Any = columns.get(column)
+            if array is not None:
+                arrays[field] = array.reshape(-1, 2) if field.endswith("spans") else array
+        return Encoding(arrays, [], pieces, pad_token)
 
     def __len__(self) -> int:
         """How many inputs."""

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from jogak.encoding import EncodingBatch
 
 __all__ = ["PaddingLike", "TruncationLike", "around", "around_array", "around_batch", "make_inputs"]
 
@@ -144,8 +143,12 @@ def make_inputs(
     threads: int,
     strategy: str | None,
     draw: tuple[str, float, int] | None,
-) -> EncodingBatch:
-    """The inputs of texts or pairs of texts. See `jogak.Tokenizer.encoding_batch`."""
+    *,
+    one: bool = False,
+) -> Any:
+    """The inputs of texts or pairs of texts, an `EncodingBatch`; or the first of them by itself, an
+    `Encoding`. See `jogak.Tokenizer.encoding_batch`.
+    """
     add_special_tokens, truncation, padding, overflow, spans = options
     firsts, seconds = _split(texts)
     fill = _padding(spec, padding)
@@ -158,7 +161,8 @@ def make_inputs(
     # Only who asks for inputs needs what they come in.
     from jogak.encoding import EncodingBatch
 
-    return EncodingBatch(columns, spec.model.pieces, None if fill is None else fill.token)
+    made = EncodingBatch.first if one else EncodingBatch
+    return made(columns, spec.model.table, None if fill is None else fill.token)
 
 
 # --- ids alone

@@ -11,7 +11,9 @@ Source: Radford et al. 2019, ``bytes_to_unicode`` in https://github.com/openai/g
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable
+from functools import cache
 
 __all__ = ["ALPHABET", "first_foreign", "from_bytes", "has_all_bytes", "to_bytes"]
 
@@ -62,6 +64,12 @@ def has_all_bytes(texts: Collection[str]) -> bool:
     return all(character in texts for character in ALPHABET)
 
 
+@cache
+def _foreign() -> re.Pattern[str]:
+    """Any character that stands for no byte."""
+    return re.compile(f"[^{re.escape(''.join(ALPHABET))}]")
+
+
 def first_foreign(texts: Iterable[str]) -> str | None:
     """The first text with a character that stands for no byte, or None.
 
@@ -69,6 +77,6 @@ def first_foreign(texts: Iterable[str]) -> str | None:
     'a b'
     """
     texts = list(texts)
-    if _LETTERS.issuperset("".join(texts)):  # one pass in C for the usual case
+    if not _foreign().search("".join(texts)):  # one pass in C for the usual case
         return None
     return next(text for text in texts if not _LETTERS.issuperset(text))

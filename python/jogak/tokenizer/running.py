@@ -82,10 +82,15 @@ class Running(Decoding, Ways):
         """
         # Looking at every option takes longer than a short text.
         if (
-            None is dropout is alpha is seed is strategy is special is allowed_special
-            and allowed_special is disallowed_special
-            and type(text) is str
+            type(text) is str
             and self._plain is not None
+            and dropout is None
+            and alpha is None
+            and seed is None
+            and strategy is None
+            and special is None
+            and allowed_special is None
+            and disallowed_special is None
         ):
             ids = self._core.encode(text, self._plain)
         else:
@@ -109,10 +114,15 @@ class Running(Decoding, Ways):
     ) -> NDArray[np.uint32]:
         """A text -> its ids as a numpy array, without a Python object per id. See `encode`."""
         if (
-            None is dropout is alpha is seed is strategy is special is allowed_special
-            and allowed_special is disallowed_special
-            and type(text) is str
+            type(text) is str
             and self._plain is not None
+            and dropout is None
+            and alpha is None
+            and seed is None
+            and strategy is None
+            and special is None
+            and allowed_special is None
+            and disallowed_special is None
         ):
             ids = self._core.encode_array(text, self._plain)
         else:
@@ -276,9 +286,9 @@ class Running(Decoding, Ways):
         """
         texts: Any = [text] if pair is None else [(text, pair)]
         options = (add_special_tokens, truncation, padding, overflow, spans, special)
-        return self._inputs(
-            texts, 1, options, self._draw(dropout, alpha, seed, strategy), strategy
-        )[0]
+        draw = self._draw(dropout, alpha, seed, strategy)
+        encoding: Encoding = self._inputs(texts, 1, options, draw, strategy, one=True)
+        return encoding
 
     def encoding_batch(
         self,
@@ -313,7 +323,8 @@ class Running(Decoding, Ways):
         threads = resolve_threads(num_threads)
         options = (add_special_tokens, truncation, padding, overflow, spans, special)
         draw = self._draw(dropout, alpha, seed, strategy)
-        return self._inputs(texts, threads, options, draw, strategy)
+        batch: EncodingBatch = self._inputs(texts, threads, options, draw, strategy)
+        return batch
 
     def _inputs(
         self,
@@ -322,10 +333,11 @@ class Running(Decoding, Ways):
         options: tuple[bool, TruncationLike, PaddingLike, bool, bool, SpecialPolicy | None],
         draw: tuple[str, float, int] | None,
         strategy: Strategy | None,
-    ) -> EncodingBatch:
+        one: bool = False,
+    ) -> Any:
         special = options[-1] or self._spec.special_policy
         return inputs.make_inputs(
-            self._core, self._spec, texts, options[:5], special, threads, strategy, draw
+            self._core, self._spec, texts, options[:5], special, threads, strategy, draw, one=one
         )
 
     def tokens(
@@ -360,9 +372,12 @@ class Running(Decoding, Ways):
     ) -> int:
         """How many ids a text has, without making them Python objects. See `encode`."""
         if (
-            None is strategy is special is allowed_special is disallowed_special
-            and type(text) is str
+            type(text) is str
             and self._plain is not None
+            and strategy is None
+            and special is None
+            and allowed_special is None
+            and disallowed_special is None
         ):
             return self._core.count(text, self._plain)
         read = self._read(text, special, allowed_special, disallowed_special)

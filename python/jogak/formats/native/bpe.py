@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection, Mapping, Sequence
+from operator import add
 from typing import Any, cast
 
 from jogak.formats import bytelevel
@@ -106,8 +107,12 @@ def _merges(
     flat = node.integers(0, len(pieces) - 1)
     if len(flat) % 2:
         raise node.fault(f"has {len(flat)} ids; expected two for each merge")
-    alternating = iter(flat)
-    merges = tuple(zip(alternating, alternating, strict=True))
+    merges = tuple(zip(flat[::2], flat[1::2], strict=True))
+    # One pass in C for the usual case; the slow look is only for the message.
+    if marker is not None and marker.kind != "continuation":
+        parts: list[Any] = [*map(pieces.__getitem__, flat)]
+        if None not in parts and all(map(ids.__contains__, map(add, parts[::2], parts[1::2]))):
+            return merges
     for rank, (left_id, right_id) in enumerate(merges):
         left, right = pieces[left_id], pieces[right_id]
         if left is None or right is None:
