@@ -21,8 +21,9 @@ from jogak.errors import ConfigError, UnsupportedFeature
 __all__ = ["check_glossary", "glossaries_to_core", "glossary_text"]
 
 _CONTROLS = {"n": "\n", "r": "\r", "t": "\t", "f": "\f", "v": "\v", "a": "\a"}
-_BRACES = re.compile(r"\{([0-9]*)(,?)([0-9]*)\}")
-_CODE = re.compile(r"x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})")
+# Compiled when they are used: most programs never do, and `re` keeps what it has compiled.
+_BRACES = r"\{([0-9]*)(,?)([0-9]*)\}"
+_CODE = r"x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})"
 
 
 def check_glossary(glossary: object) -> None:
@@ -118,7 +119,7 @@ class _Reader:
             return self._other(character)
         if character in "*+?":
             return self._repeated(character)
-        if character == "{" and (braces := _BRACES.match(self.source, self.at)):
+        if character == "{" and (braces := re.compile(_BRACES).match(self.source, self.at)):
             least, comma, most = braces.groups()
             if least or comma:
                 written = f"{{{least or 0},{most}}}" if comma else f"{{{least}}}"
@@ -162,7 +163,7 @@ class _Reader:
     def _escaped(self) -> str:
         """The character that an escape stands for."""
         following = self.source[self.at + 1]
-        if code := _CODE.match(self.source, self.at + 1):
+        if code := re.compile(_CODE).match(self.source, self.at + 1):
             self.at = code.end()
             return chr(int(code[code.lastindex or 0], 16))
         if following not in _CONTROLS and following.isascii() and following.isalnum():

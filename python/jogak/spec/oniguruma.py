@@ -74,8 +74,9 @@ _NAMES = """
 _PROPERTIES = frozenset(_NAMES.split())
 #: Letters that together are one other letter, where case does not count: ß, ﬁ, ﬆ.
 _FOLDED = ("ss", "st", "ff", "fi", "fl")
-_INTERVAL = re.compile(r"\{(\d*)(,?)(\d*)\}")
-_FLAGS = re.compile(r"\?([imx]*)(?:-([imx]+))?([:)])")
+# Compiled when they are used: most programs never do, and `re` keeps what it has compiled.
+_INTERVAL = r"\{(\d*)(,?)(\d*)\}"
+_FLAGS = r"\?([imx]*)(?:-([imx]+))?([:)])"
 _META = set(r"\.+*?()|[]{}^$#&-~")
 
 
@@ -149,7 +150,7 @@ class _Reader:
                 any_empty, this_empty = any_empty or this_empty, True
                 continue
             start = self.at
-            flags = _FLAGS.match(self.pattern, start + 1) if self.peek("(") else None
+            flags = re.compile(_FLAGS).match(self.pattern, start + 1) if self.peek("(") else None
             if flags and flags[3] == ")":
                 # For all that follows in this group, bars included.
                 self.at = flags.end()
@@ -178,7 +179,7 @@ class _Reader:
         """An atom with what stands behind it: how often it comes."""
         times = 0
         while self.at < len(self.pattern):
-            interval = _INTERVAL.match(self.pattern, self.at)
+            interval = re.compile(_INTERVAL).match(self.pattern, self.at)
             if self.pattern[self.at] in "*+?":
                 sign = self.next()
                 # Behind these, and behind no interval, + is possessive and ? reluctant.
@@ -237,7 +238,7 @@ class _Reader:
     def group(self, any_case: bool) -> str:
         opening = "("
         if self.peek("?"):
-            flags = _FLAGS.match(self.pattern, self.at)
+            flags = re.compile(_FLAGS).match(self.pattern, self.at)
             if flags:
                 self.at = flags.end()
                 opening = f"(?{self.flags(flags)}:"
