@@ -421,6 +421,36 @@ mod tests {
         assert!(matches!(Charsmap::read(&circle), Err(Error::Charsmap { .. })));
     }
 
+    /// Also of arrays that were tampered with, where nodes lead anywhere.
+    #[test]
+    fn the_bytes_that_lead_on_are_those_with_a_child() {
+        let rules: Vec<(String, String)> = ["a", "ab", "가나", "각", "é", "\u{1}\u{2}", "zz"]
+            .map(|key| (key.to_owned(), String::new()))
+            .to_vec();
+        let good = darts::compile(&rules).unwrap();
+        let size = u32::from_le_bytes(*good.first_chunk().unwrap()) as usize;
+        let mut random = crate::random::SplitMix64::new(3);
+        for round in 0..200 {
+            let mut units = good[4..4 + size].to_vec();
+            for _ in 0..round / 20 {
+                let at = random.next() as usize % units.len();
+                units[at] = random.next() as u8;
+            }
+            let trie = Trie::from_bytes(&units);
+            let bytes_on = trie.bytes_on();
+            let (mut nodes, mut seen) = (vec![trie.root().unwrap()], 0);
+            while let Some(node) = nodes.pop()
+                && seen < 500
+            {
+                let children = |byte: &u8| trie.child(node, *byte).is_some();
+                let found: Vec<u8> = (1..=255).filter(children).collect();
+                assert_eq!(bytes_on.of(node), found, "unit {}", node.unit());
+                nodes.extend(found.iter().filter_map(|&byte| trie.child(node, byte)));
+                seen += 1;
+            }
+        }
+    }
+
     #[test]
     fn too_long() {
         let long = "a".repeat(LONGEST + 1);

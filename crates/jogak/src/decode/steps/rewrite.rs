@@ -4,6 +4,9 @@ use super::{Flow, Literal, State, Step};
 use crate::error::Result;
 use crate::pretokenize::Finder;
 
+/// Texts of so many bytes are searched before anything is copied.
+const SHORT: usize = 64;
+
 /// The steps that look at whole texts.
 pub(super) fn whole_text(
     step: &Step,
@@ -102,6 +105,14 @@ pub(super) fn replace(
 ) -> Result<()> {
     let Literal { text: needle, borders } = what;
     if state.number == 0 && memchr::memchr(needle[0], text).is_none() {
+        return next.push(text, last);
+    }
+    // Vocabularies are rewritten piece by piece when a tokenizer is made.
+    if state.number == 0
+        && last
+        && text.len() <= SHORT
+        && super::super::find(text, needle, 0).is_none()
+    {
         return next.push(text, last);
     }
     let mut out = std::mem::take(&mut state.held);
@@ -206,13 +217,13 @@ pub(super) fn words(
         return next.push(text, last);
     }
     state.held.extend_from_slice(text);
-    let held = std::mem::take(&mut state.held);
+    let mut held = std::mem::take(&mut state.held);
     if let Some(bare) = held.strip_prefix(prefix) {
         state.passing = true;
         next.push(bare, last)?;
     } else if last || !prefix.starts_with(&held) {
         state.passing = true;
-        next.push(b" ", false)?;
+        held.insert(0, b' ');
         next.push(&held, last)?;
     } else {
         state.held = held;
