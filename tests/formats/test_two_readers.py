@@ -422,6 +422,13 @@ def test_specs_are_checked_with_tables_too() -> None:
         *("t5-small/tokenizer.json", "bert-base-cased/tokenizer.json"),
         *("cl100k_base/cl100k_base.tiktoken", "xlnet-base-cased/tokenizer.json"),
         "whisper/whisper-large-v3.tokenizer.json",  # one of its pieces is the empty text
+        *("mistral-v1/tokenizer.model", "nai-t5/spiece.model", "tta-ko-unigram/tokenizer.model"),
+        *(
+            "kortok-sp-32k/tok.model",
+            "xlnet-base-cased/spiece.model",
+            "cogview-zh/cog-pretrain.model",
+        ),
+        *("bpemb-en-100k/en.wiki.bpe.vs100000.model", "gpt2/vocab.bpe", "roberta-base/vocab.json"),
     ],
 )
 def test_real_files_are_read_by_the_core(
@@ -431,8 +438,8 @@ def test_real_files_are_read_by_the_core(
     fast = jogak.load(path).spec
     assert "pieces" not in vars(fast.model)
     with monkeypatch.context() as patch:
-        patch.setattr(_core, "read_sections", lambda data: None)
-        patch.setattr(_core, "read_ranks", lambda data: None)
+        for reader in ("read_sections", "read_ranks", "read_model_pieces", "read_vocab"):
+            patch.setattr(_core, reader, lambda data: None)
         slow = jogak.load(path).spec
     assert type(vars(slow.model)["pieces"]) is tuple
     assert fast == slow

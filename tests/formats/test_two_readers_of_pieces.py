@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 import pickle
 import random
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from test_two_readers import answer
 
 import jogak
 from jogak import _core
@@ -23,14 +23,6 @@ from jogak.formats.sentencepiece_model import ModelFile, Piece, PieceType, parse
 from jogak.spec import Spec
 
 # --- SentencePiece --------------------------------------------------------------------------------
-
-
-def answer(read: Callable[[], Any]) -> Any:
-    """What was read, or what is wrong."""
-    try:
-        return read()
-    except jogak.JogakError as error:
-        return type(error), str(error), getattr(error, "place", None)
 
 
 def both(data: bytes, monkeypatch: pytest.MonkeyPatch) -> tuple[Any, Any]:
@@ -257,32 +249,3 @@ def test_vocabularies_have_one_answer(
     for options in ({"special_tokens": ["é밥"]}, {}):
         fast, slow = both_files(vocabulary, MERGES.encode(), tmp_path, monkeypatch, **options)
         assert fast == slow
-
-
-# --- real files -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        *("mistral-v1/tokenizer.model", "nai-t5/spiece.model", "tta-ko-unigram/tokenizer.model"),
-        *(
-            "kortok-sp-32k/tok.model",
-            "xlnet-base-cased/spiece.model",
-            "cogview-zh/cog-pretrain.model",
-        ),
-        *("bpemb-en-100k/en.wiki.bpe.vs100000.model", "gpt2/vocab.bpe", "roberta-base/vocab.json"),
-    ],
-)
-def test_real_files_are_read_by_the_core(
-    name: str, data: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = data(f"models/{name}")
-    fast = jogak.load(path).spec
-    assert "pieces" not in vars(fast.model)
-    with monkeypatch.context() as patch:
-        patch.setattr(_core, "read_model_pieces", lambda data: None)
-        patch.setattr(_core, "read_vocab", lambda data: None)
-        slow = jogak.load(path).spec
-    assert type(vars(slow.model)["pieces"]) is tuple
-    assert fast == slow
