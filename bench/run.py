@@ -31,6 +31,7 @@ from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
+import models
 import plot
 import texts
 from works import WORKS, Engine, Work
@@ -380,7 +381,9 @@ def plan(works: Sequence[Work], options: argparse.Namespace) -> list[Series]:
                 needed = engine.exact and engine is work.reference(engine)
                 if options.engines and not needed and engine.distribution not in options.engines:
                     continue
-                model = options.models / (engine.model or work.model) if work.model else None
+                name = engine.model or work.model
+                folders = (options.models, DATA / "corpora", options.out)
+                model = models.model(name, *folders) if name else None
                 missing = "" if engine.version else "not installed"
                 table.append(Series(work, corpus, engine, model, failure=missing))
     return table

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from typing import Literal
 
+import models
 from texts import WORST
 
 
@@ -30,7 +31,7 @@ class Engine:
         program: its file.
         arguments: what is added to the command line.
         note: why its answer may differ.
-        model: a file to open instead of the work's, in the folder of models.
+        model: a file to open instead of the work's.
         passes: how often it sees the same text; the first is told by itself.
         threads: how many it is to use for texts.
         runs: measured no more often than this, for engines that take minutes.
@@ -75,7 +76,7 @@ class Work:
         engines: who does it, the reference first.
         corpora: names of texts, as `bench/texts.py` has them.
         size: how many pieces to learn.
-        model: the file to open, in the folder of models.
+        model: the file to open, as `bench/models.py` has them.
         chars: how much text goes through it.
     """
 
@@ -151,7 +152,7 @@ def jogak(*options: str, threads: int = 1, arrays: bool = False) -> Engine:
 
 def jogak_by(model: str) -> Engine:
     """jogak, with another file than that of the work."""
-    return Engine("jogak (tokenizer.json)", "jogak", "texts_jogak.py", (), "", model)
+    return Engine(f"jogak ({model.split('/')[-1]})", "jogak", "texts_jogak.py", (), "", model)
 
 
 def tokenizers(*options: str, model: str = "") -> Engine:
@@ -214,6 +215,7 @@ EVERY = ("en_docs", "code", "ko_nsmc", "zh_poetry", "cppdocs_ja", "cppdocs_ru", 
 LATIN = ("en_docs", "code", "cppdocs_ru", "mixed")
 HARD = tuple(f"worst-{kind}" for kind in WORST)
 RANKS = "cl100k_base/cl100k_base.tiktoken"
+LARGE, LARGE_NATIVE = models.LARGE
 WHISPER = "whisper/whisper-large-v3.tokenizer.json"
 
 
@@ -329,6 +331,7 @@ WORKS = (
         model="mistral-v1/tokenizer.model",
     ),
     loading("cl100k", (TIKTOKEN, CL100K, GIGATOKEN), RANKS),
+    loading("128k BPE", (*JSON_ENCODERS, jogak_by(LARGE_NATIVE)), LARGE),
     loading("Whisper", JSON_ENCODERS, WHISPER),
     loading("Mistral BPE", MISTRAL_ENCODERS, "mistral-v1/tokenizer.model"),
     loading("T5 Unigram", T5_ENCODERS, "nai-t5/spiece.model"),

@@ -141,16 +141,24 @@ impl<'a> Cursor<'a> {
 
     /// A whole number of 32 bits.
     pub(crate) fn whole(&mut self) -> Option<u32> {
+        self.integer().and_then(|number| u32::try_from(number).ok())
+    }
+
+    /// A whole number of 63 bits and a sign; the zero has none.
+    pub(crate) fn integer(&mut self) -> Option<i64> {
+        let negative = self.is(b'-');
         let start = self.at;
-        let mut number = 0u32;
+        let mut number = 0i64;
         while let Some(digit @ b'0'..=b'9') = self.peek() {
-            number = number.checked_mul(10)?.checked_add(u32::from(digit - b'0'))?;
+            number = number.checked_mul(10)?.checked_add(i64::from(digit - b'0'))?;
             self.at += 1;
         }
         let length = self.at - start;
         let leading = length > 1 && self.text.as_bytes()[start] == b'0';
         let goes_on = matches!(self.peek(), Some(b'.' | b'e' | b'E'));
-        (length > 0 && !leading && !goes_on).then_some(number)
+        let below_zero = negative && number == 0;
+        let fine = length > 0 && !leading && !goes_on && !below_zero;
+        fine.then_some(if negative { -number } else { number })
     }
 
     /// What stands up to the next comma, bracket or white space.

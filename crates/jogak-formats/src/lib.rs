@@ -1,5 +1,5 @@
 //! The long parts of tokenizer files, read fast: the lines of a rank file and of `merges.txt`, the pieces of
-//! a SentencePiece model, vocabulary and merges of a `tokenizer.json`.
+//! a SentencePiece model, vocabulary and merges of a `tokenizer.json`, the lists of jogak's own file.
 //!
 //! Rule: reads what is plain and as it should be, else nothing at all (`None`). Whoever is told nothing
 //! reads the file the slow way (`jogak.formats`), which knows every spelling and says what is wrong, and
@@ -7,6 +7,7 @@
 
 mod cursor;
 pub mod json;
+pub mod lists;
 pub mod merges;
 mod numbers;
 pub mod ranks;

@@ -1,4 +1,5 @@
-//! The merges of a `tokenizer.json` or of `merges.txt`: first the texts, which need no vocabulary, then the ids.
+//! The merges of files: where they are texts (a `tokenizer.json`, `merges.txt`), first these, which need no
+//! vocabulary, then the ids.
 
 use jogak::beside::{WORTH, both};
 use jogak::vocab::Vocab;
@@ -158,23 +159,19 @@ impl Pairs {
         let mut merges = Merges { pairs, products };
         let before = range.start.checked_sub(1).map_or(0, |last| self.ends[last][1]);
         let (mut start, mut joined) = (before as usize, Vec::new());
-        // Merges mostly make pieces in the order of their ids.
         let mut next = 0;
         for &[left, right] in &self.ends[range] {
             let (left, right) = (left as usize, right as usize);
-            let mut product = &self.bytes[start..right];
+            let mut made = &self.bytes[start..right];
             if prefix > 0 {
                 joined.clear();
                 joined.extend_from_slice(&self.bytes[start..left]);
                 // A cut within a character is left to others.
                 let right = std::str::from_utf8(&self.bytes[left..right]).ok()?;
                 joined.extend_from_slice(right.get(prefix..)?.as_bytes());
-                product = &joined;
+                made = &joined;
             }
-            let id = match vocab.piece(next) {
-                Some(piece) if piece == product => next,
-                _ => vocab.id(product)?,
-            };
+            let id = product(made, vocab, next)?;
             next = id.saturating_add(1);
             let pair = (vocab.id(&self.bytes[start..left])?, vocab.id(&self.bytes[left..right])?);
             merges.pairs.push(pair);
@@ -182,6 +179,68 @@ impl Pairs {
             start = right;
         }
         Some(merges)
+    }
+}
+
+impl Merges {
+    /// Merges from the ids of their parts, left before right, best first. With `make`, what each makes is looked
+    /// for: the piece of the joined text.
+    ///
+    /// None for an id that stands for nothing, a part without another, and a product that is no piece.
+    ///
+    /// ```
+    /// use jogak_formats::merges::Merges;
+    ///
+    /// let vocab = jogak::vocab::Vocab::new(["a", "b", "ab"]);
+    /// assert_eq!(Merges::of(&[0, 1], &vocab, true).unwrap().products, [2]);
+    /// assert!(Merges::of(&[0, 2], &vocab, true).is_none());
+    /// ```
+    #[must_use]
+    pub fn of(ids: &[i64], vocab: &Vocab, make: bool) -> Option<Self> {
+        let (both_of, alone) = ids.as_chunks::<2>();
+        if !alone.is_empty() {
+            return None;
+        }
+        vocab.make_ready();
+        let (front, back) = both_of.split_at(both_of.len() / 2);
+        let (one, other) = both(
+            both_of.len() >= WORTH,
+            || Self::part(front, vocab, make),
+            || Self::part(back, vocab, make),
+        );
+        let (mut merges, other) = (one?, other?);
+        merges.pairs.extend_from_slice(&other.pairs);
+        merges.products.extend_from_slice(&other.products);
+        Some(merges)
+    }
+
+    fn part(ids: &[[i64; 2]], vocab: &Vocab, make: bool) -> Option<Self> {
+        let mut merges = Self::default();
+        merges.pairs.reserve(ids.len());
+        let mut joined = Vec::new();
+        let mut next = 0;
+        for &[left, right] in ids {
+            let (left, right) = (u32::try_from(left).ok()?, u32::try_from(right).ok()?);
+            let parts = (vocab.piece(left)?, vocab.piece(right)?);
+            merges.pairs.push((left, right));
+            if make {
+                joined.clear();
+                joined.extend_from_slice(parts.0);
+                joined.extend_from_slice(parts.1);
+                let id = product(&joined, vocab, next)?;
+                next = id.saturating_add(1);
+                merges.products.push(id);
+            }
+        }
+        Some(merges)
+    }
+}
+
+/// The id of what a merge makes. Merges mostly make pieces in the order of their ids, so `next` is tried first.
+fn product(text: &[u8], vocab: &Vocab, next: u32) -> Option<u32> {
+    match vocab.piece(next) {
+        Some(piece) if piece == text => Some(next),
+        _ => vocab.id(text),
     }
 }
 
@@ -253,6 +312,18 @@ mod tests {
     }
 
     #[test]
+    fn merges_of_ids() {
+        let vocab = crate::lists::texts(r#"["a", null, "b", "ab", "aba"]"#).unwrap();
+        let found = Merges::of(&[0, 2, 3, 0, 0, 2], &vocab, true).unwrap();
+        assert_eq!((&found.pairs[1], &found.products[..]), (&(3, 0), &[3, 4, 3][..]));
+        // Whatever they make.
+        assert_eq!(Merges::of(&[2, 2], &vocab, false).unwrap().products, []);
+        for wrong in [&[2, 2][..], &[0], &[0, 1], &[1, 0], &[0, 5], &[-1, 2]] {
+            assert!(Merges::of(wrong, &vocab, true).is_none(), "{wrong:?}");
+        }
+    }
+
+    #[test]
     fn many_are_found_on_two_threads() {
         // Products in the order of ids, against it, and in none.
         for step in [1, 9_999, 7_919] {
@@ -273,6 +344,14 @@ mod tests {
                 );
             }
             assert_eq!(found.pairs.len(), 10_000);
+            let ids: Vec<i64> = found
+                .pairs
+                .iter()
+                .flat_map(|&(left, right)| [left, right])
+                .map(i64::from)
+                .collect();
+            let again = Merges::of(&ids, &vocab, true).unwrap();
+            assert_eq!((again.pairs, again.products), (found.pairs, found.products));
         }
     }
 }

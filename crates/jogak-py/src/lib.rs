@@ -6,6 +6,7 @@ mod decoders;
 mod errors;
 mod files;
 mod inputs;
+mod lists;
 mod models;
 mod normalizers;
 mod pieces;
@@ -31,6 +32,8 @@ mod _core {
     use crate::files::PyDocuments;
     #[pymodule_export]
     use crate::inputs::make_inputs;
+    #[pymodule_export]
+    use crate::lists::{PyIntegers, read_lists};
     #[pymodule_export]
     use crate::normalizers::{
         PyNormalizer, charsmap_rules, compile_charsmap, named_charsmap, parse_rule_tsv, pretokenize,

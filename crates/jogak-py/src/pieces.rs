@@ -15,6 +15,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::lists::PyIntegers;
+
 /// The text of every id.
 pub(crate) struct Texts {
     /// The texts; holes where an id has none, or an empty one.
@@ -264,6 +266,13 @@ impl PyIds {
     /// The merges of these texts; None for what is left to others.
     fn merges(&self, py: Python<'_>, pairs: &PyPairs, prefix: usize) -> Option<PyMerges> {
         let merges = py.detach(|| pairs.0.merges(&self.texts.vocab, prefix))?;
+        Some(PyMerges { merges: Arc::new(merges) })
+    }
+
+    /// The merges of pieces that are given by their ids, left before right; with `make`, each makes a piece. None
+    /// for what is left to others.
+    fn merges_of(&self, py: Python<'_>, ids: &PyIntegers, make: bool) -> Option<PyMerges> {
+        let merges = py.detach(|| merges::Merges::of(&ids.0, &self.texts.vocab, make))?;
         Some(PyMerges { merges: Arc::new(merges) })
     }
 }

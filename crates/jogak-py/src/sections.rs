@@ -1,5 +1,7 @@
 //! The long parts of tokenizer files for Python: read here, handed out as what [`super::pieces`] has.
 
+use std::ops::Range;
+
 use jogak::beside::both;
 use jogak_formats::{json, merges, ranks, sentencepiece};
 use pyo3::prelude::*;
@@ -51,8 +53,22 @@ pub(crate) fn sha256(py: Python<'_>, data: &Bound<'_, PyBytes>) -> String {
     py.detach(|| jogak_formats::sha256(data))
 }
 
-/// Fewer bytes of merges than these are not worth a thread.
-const WORTH: usize = 1 << 16;
+/// A file of JSON with null in the place of some values.
+pub(crate) fn without(data: &[u8], values: impl Iterator<Item = Range<usize>>) -> Vec<u8> {
+    let mut values: Vec<_> = values.collect();
+    values.sort_by_key(|range| range.start);
+    let (mut rest, mut from) = (Vec::new(), 0);
+    for range in values {
+        rest.extend_from_slice(&data[from..range.start]);
+        rest.extend_from_slice(b"null");
+        from = range.end;
+    }
+    rest.extend_from_slice(&data[from..]);
+    rest
+}
+
+/// Fewer bytes of lists than these are not worth a thread.
+pub(crate) const WORTH: usize = 1 << 16;
 
 /// Where a section starts and ends.
 type Section = Option<(usize, usize)>;
@@ -89,15 +105,7 @@ pub(crate) fn read_sections<'py>(
                 merges.map(|found| merges::pairs(&text[found]))
             });
         let (ids, pairs) = (ids?, pairs.map_or(Some(None), |pairs| Some(Some(PyPairs(pairs?))))?);
-        let mut gone: Vec<_> = lists.iter().flatten().cloned().chain([vocab]).collect();
-        gone.sort_by_key(|range| range.start);
-        let (mut rest, mut from) = (Vec::new(), 0);
-        for range in gone {
-            rest.extend_from_slice(&data[from..range.start]);
-            rest.extend_from_slice(b"null");
-            from = range.end;
-        }
-        rest.extend_from_slice(&data[from..]);
+        let rest = without(data, lists.iter().flatten().cloned().chain([vocab]));
         Some((rest, ids, pairs, added.map(|found| (found.start, found.end))))
     })?;
     Some((PyBytes::new(py, &rest), ids, merges, added))

@@ -20,7 +20,7 @@ from jogak import _core
 from jogak.errors import ConfigError, FormatError
 from jogak.formats.family import Format, Loaded, Peek, Probe
 from jogak.formats.files import PathLike
-from jogak.spec import AddedTable, MergeTable, PieceTable, Spec
+from jogak.spec import AddedTable, MergeTable, NumberTable, PieceTable, Spec
 
 if TYPE_CHECKING:
     from jogak.training import Log
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 # What the core reads of long files, models may hold as it is.
 PieceTable.register(_core.Pieces)
 MergeTable.register(_core.Merges)
+NumberTable.register(_core.Integers)
 AddedTable.register(_core.AddedTokens)
 
 __all__ = ["FORMATS", "Format", "Loaded", "Probe", "detect", "read", "write"]

@@ -17,7 +17,7 @@ from typing import Any
 from jogak.errors import ConfigError, FormatError
 from jogak.spec.record import dataclass
 
-__all__ = ["Node", "fault", "is_unicode", "parse", "shown"]
+__all__ = ["Node", "NotPlain", "fault", "is_unicode", "parse", "shown"]
 
 #: Longest whole number that is read, in digits; 2**64 has 20.
 _DIGITS = 1000
@@ -126,6 +126,10 @@ def parse(data: bytes, file: str | None, parse_float: Callable[[str], float] | N
         raise fault(file, "number", str(error)) from None
     except RecursionError:
         raise fault(file, "", "lists or objects nested too deeply to be a vocabulary") from None
+
+
+class NotPlain(Exception):
+    """A part of a file that the core leaves to the readers in Python."""
 
 
 # --- plain data -> checked values ---------------------------------------------------------------

@@ -32,7 +32,7 @@ from jogak.spec.decoders import (
     DecodeWordPiece,
     decoder_stage_from_dict,
 )
-from jogak.spec.held import Held, MergeTable, PieceTable
+from jogak.spec.held import Held, MergeTable, NumberTable, PieceTable
 from jogak.spec.inputs import Padding, Template, TemplatePart, Truncation
 from jogak.spec.markers import Marker, MarkerKind
 from jogak.spec.normalizers import (
@@ -118,6 +118,7 @@ __all__ = [
     "Named",
     "Normalizer",
     "NormalizerLike",
+    "NumberTable",
     "Padding",
     "PieceTable",
     "Precision",

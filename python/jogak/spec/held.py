@@ -1,4 +1,4 @@
-"""Pieces and merges that a model holds without an object for each, until somebody asks for them.
+"""Pieces, merges and numbers that are held without an object for each, until somebody asks for them.
 
 A vocabulary of 100,000 pieces is as many texts, and a list of merges three times as many objects. Files
 are read into tables of the core instead, and tokenizers are compiled from these. To everybody who looks,
@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Container, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
-__all__ = ["Held", "Listed", "MergeTable", "PieceTable", "Pieces"]
+__all__ = ["Held", "Listed", "MergeTable", "NumberTable", "PieceTable", "Pieces"]
 
 
 class PieceTable(Container[str], ABC):
@@ -53,6 +53,26 @@ class MergeTable(ABC):
 
     @abstractmethod
     def pairs(self) -> tuple[tuple[int, int], ...]:
+        """All of them."""
+
+
+class NumberTable(ABC):
+    """Whole numbers of 63 bits, as their sum: what `jogak._core.Integers` is."""
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """How many numbers there are."""
+
+    @abstractmethod
+    def bounds(self) -> tuple[int, int] | None:
+        """The least and the largest."""
+
+    @abstractmethod
+    def sums(self) -> tuple[int, int]:
+        """The least and the last of the sums that come as one after the other is added to nothing."""
+
+    @abstractmethod
+    def numbers(self) -> tuple[int, ...]:
         """All of them."""
 
 

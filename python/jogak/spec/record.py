@@ -96,7 +96,9 @@ def _replace(record: Any, /, **changes: Any) -> Any:
     return type(record)(**changes)
 
 
-def _dataclass(cls: Any = None, *, frozen: bool, kw_only: bool = False, eq: bool = True) -> Any:
+def _dataclass(
+    cls: Any = None, *, frozen: bool, kw_only: bool = False, eq: bool = True, repr: bool = True
+) -> Any:
     """As `dataclasses.dataclass`, for frozen classes whose annotations are texts.
 
     >>> @_dataclass(frozen=True)
@@ -120,7 +122,7 @@ def _dataclass(cls: Any = None, *, frozen: bool, kw_only: bool = False, eq: bool
         if eq and not {"__eq__", "__hash__"} & own.keys():
             cls._compared = tuple(one.name for one in own_fields if one.compare)
             cls.__eq__, cls.__hash__ = _eq, _hash
-        if "__repr__" not in own:
+        if repr and "__repr__" not in own:
             cls._shown = tuple(one.name for one in own_fields if one.repr)
             cls.__repr__ = _repr
         cls.__setattr__, cls.__delattr__ = _refuse_setting, _refuse_deleting

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import ClassVar
 
 from jogak.spec import BPE
+from jogak.spec.record import dataclass, replace
 from jogak.training.checks import check_number
 from jogak.training.merges import MergeLog
 
@@ -75,9 +74,9 @@ class TrainingLog(MergeLog[BPE]):
         check_number("num_merges", num_merges, 0, len(self))
         if num_merges == len(self):
             return self
-        return dataclasses.replace(
+        return replace(
             self,
-            config=dataclasses.replace(self.config, num_merges=num_merges, vocab_size=None),
+            config=replace(self.config, num_merges=num_merges, vocab_size=None),
             stop="num-merges",
             counts=self.counts[:num_merges],
             occurrences=self.occurrences[:num_merges],

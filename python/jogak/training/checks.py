@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from jogak.errors import ConfigError
+from jogak.spec.held import NumberTable
 
 __all__ = [
     "LARGEST",
@@ -53,8 +54,13 @@ def check_number(name: str, value: object, least: int, most: int) -> None:
         )
 
 
-def check_numbers(name: str, values: tuple[int, ...], least: int, most: int) -> None:
+def check_numbers(name: str, values: tuple[int, ...] | NumberTable, least: int, most: int) -> None:
     """Whole numbers from `least` to `most`."""
+    if isinstance(values, NumberTable):
+        bounds = values.bounds()
+        if bounds is None or (bounds[0] >= least and bounds[1] <= most):
+            return
+        values = values.numbers()
     # One pass in C for the usual case; the slow look is only for the message.
     if set(map(type, values)) <= {int} and (
         not values or (min(values) >= least and max(values) <= most)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate, chain
 from typing import (
@@ -21,6 +19,8 @@ from typing import (
 
 from jogak.errors import ConfigError
 from jogak.spec import BPE, Marker, WordPiece
+from jogak.spec.held import Held, NumberTable
+from jogak.spec.record import dataclass, field, fields
 from jogak.training.checks import (
     LARGEST,
     check_fields,
@@ -72,18 +72,23 @@ class MergeStep:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MergeLog(Generic[C]):
+class MergeLog(Held, Generic[C]):
     """The part of a log that is about merges; see `TrainingLog`, which says what each field is."""
 
     #: The config that goes with this log, and what the family is called.
     config_type: ClassVar[type[Any]]
     family: ClassVar[str]
+    #: What has one entry for each merge may be given as tables; such fields have no common default.
+    _TABLES: ClassVar[Mapping[str, tuple[type, Callable[[Any], object]]]] = dict.fromkeys(
+        ("counts", "occurrences", "live_changes", "left_counts", "right_counts"),
+        (NumberTable, lambda table: table.numbers()),
+    )
 
     config: C
     stop: StopReason
-    counts: tuple[int, ...] = ()
-    occurrences: tuple[int, ...] = ()
-    live_changes: tuple[int, ...] = ()
+    counts: tuple[int, ...] = field(default_factory=tuple)
+    occurrences: tuple[int, ...] = field(default_factory=tuple)
+    live_changes: tuple[int, ...] = field(default_factory=tuple)
     initial_live: int
     initial_length: int
     distinct_words: int
@@ -119,6 +124,7 @@ class MergeLog(Generic[C]):
             check_texts(f"passed_over[{i}]", pair)
         self._check_more()
         self._check_together()
+        self._hold()
 
     def _check_more(self) -> None:
         """What a family checks of the fields that it has beside these."""
@@ -130,6 +136,8 @@ class MergeLog(Generic[C]):
     def _freeze(self, name: str) -> None:
         """Lists become tuples; what is neither is refused."""
         value = getattr(self, name)
+        if isinstance(value, NumberTable):
+            return
         if not is_list(value):
             raise ConfigError(
                 f"{name} is a {type(value).__name__}; expected a list, an entry per item"
@@ -137,24 +145,26 @@ class MergeLog(Generic[C]):
         object.__setattr__(self, name, tuple(value))
 
     def _check_together(self) -> None:
-        merges = len(self.counts)
+        merges = len(self)
         for name in self._per_merge():
-            if len(getattr(self, name)) != merges:
+            entries = len(self.at_hand(name))
+            if entries != merges:
                 raise ConfigError(
-                    f"{name} has {len(getattr(self, name))} entries and counts has {merges}; "
+                    f"{name} has {entries} entries and counts has {merges}; "
                     "expected one of each per merge"
                 )
-        if self.live and min(self.live) < 0:
+        if self.initial_live + _sums(self.at_hand("live_changes"))[0] < 0:
             raise ConfigError("live_changes lead below zero live pieces; check initial_live")
-        if sum(self.occurrences) > self.initial_length:
+        replaced = _sums(self.at_hand("occurrences"))[1]
+        if replaced > self.initial_length:
             raise ConfigError(
-                f"occurrences sum up to {sum(self.occurrences)} but the corpus had only "
+                f"occurrences sum up to {replaced} but the corpus had only "
                 f"{self.initial_length} symbols (initial_length); every replacement takes one away"
             )
 
     def __len__(self) -> int:
         """How many merges were made."""
-        return len(self.counts)
+        return len(self.at_hand("counts"))
 
     def __bool__(self) -> bool:
         """Always true: a log of no merges is a log."""
@@ -256,7 +266,7 @@ class MergeLog(Generic[C]):
     @classmethod
     def _saved(cls) -> tuple[str, ...]:
         """The fields that files hold, besides ``config``."""
-        names = (part.name for part in dataclasses.fields(cls))
+        names = (part.name for part in fields(cls))
         return tuple(name for name in names if name not in ("config", "trace", "report"))
 
     @classmethod
@@ -277,7 +287,7 @@ class MergeLog(Generic[C]):
         config, family = data["config"], cls.family.lower()
         if isinstance(config, Mapping) and config.get("type") != family:
             raise ConfigError(f"config.type is {shown(config.get('type'))}; expected {family!r}")
-        options: Any = dataclasses.fields(cls.config_type)
+        options: Any = fields(cls.config_type)
         check_fields("config", config, ("type", *(part.name for part in options)))
         check_fields("config.marker", config["marker"], _MARKER_FIELDS)
         made = cls.config_type.from_dict(config)
@@ -289,7 +299,14 @@ class MergeLog(Generic[C]):
         return cls(config=made, **{name: data[name] for name in cls._saved()})
 
 
-_MARKER_FIELDS = tuple(part.name for part in dataclasses.fields(Marker))
+def _sums(values: tuple[int, ...] | NumberTable) -> tuple[int, int]:
+    """The least and the last of the sums that come as one after the other is added to nothing."""
+    if isinstance(values, NumberTable):
+        return values.sums()
+    return min(accumulate(values, initial=0)), sum(values)
+
+
+_MARKER_FIELDS = tuple(part.name for part in fields(Marker))
 
 
 class _Steps(Sequence[S]):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from jogak.errors import ConfigError
 from jogak.spec import Unigram
+from jogak.spec.record import dataclass, field, fields
 from jogak.training.checks import LARGEST, check_fields, check_number, is_list, many, shown
 
 if TYPE_CHECKING:
@@ -185,4 +184,4 @@ _NUMBERS = (
     "distinct_chunks",
     "total_characters",
 )
-_CONFIG_FIELDS = ("type", *(f.name for f in dataclasses.fields(Unigram)))
+_CONFIG_FIELDS = ("type", *(f.name for f in fields(Unigram)))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from jogak.spec import WordPiece
+from jogak.spec.record import dataclass, field
 from jogak.training.checks import LARGEST, check_numbers
 from jogak.training.merges import MergeLog, MergeStep
 
@@ -61,8 +61,8 @@ class WordPieceLog(MergeLog[WordPiece]):
     config_type: ClassVar[type[WordPiece]] = WordPiece
     family: ClassVar[str] = "WordPiece"
 
-    left_counts: tuple[int, ...] = ()
-    right_counts: tuple[int, ...] = ()
+    left_counts: tuple[int, ...] = field(default_factory=tuple)
+    right_counts: tuple[int, ...] = field(default_factory=tuple)
 
     def _check_more(self) -> None:
         for name in ("left_counts", "right_counts"):

@@ -28,7 +28,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from jogak.errors import JogakError, UnsupportedFeature
-from jogak.formats.checked import Node
+from jogak.formats.checked import Node, NotPlain
 from jogak.formats.family import Format, Loaded, Peek, Probe
 from jogak.formats.files import PathLike, read_bytes, write_atomically
 from jogak.formats.hf_json import (
@@ -41,7 +41,6 @@ from jogak.formats.hf_json import (
     processors,
     sections,
 )
-from jogak.formats.hf_json.sections import NotPlain
 from jogak.formats.hf_json.serde import option
 from jogak.formats.vocabulary import pieces_by_id
 from jogak.spec import Spec

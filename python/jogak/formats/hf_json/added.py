@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, cast
 
 from jogak.errors import UnsupportedFeature
-from jogak.formats.checked import Node
-from jogak.formats.hf_json.sections import Ids, NotPlain, Section, Vocabulary
+from jogak.formats.checked import Node, NotPlain
+from jogak.formats.hf_json.sections import Ids, Section, Vocabulary
 from jogak.formats.hf_json.serde import unsupported
 from jogak.spec import AddedToken
 from jogak.spec.record import dataclass

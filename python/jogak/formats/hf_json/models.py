@@ -19,8 +19,8 @@ from typing import Any, cast
 
 from jogak._core import Merges
 from jogak.formats import bytelevel
-from jogak.formats.checked import Node, is_unicode, shown
-from jogak.formats.hf_json.sections import Ids, NotPlain, Pairs, Vocabulary
+from jogak.formats.checked import Node, NotPlain, is_unicode, shown
+from jogak.formats.hf_json.sections import Ids, Pairs, Vocabulary
 from jogak.formats.hf_json.serde import kind_of, option, unsupported
 from jogak.spec import BPEModel, Marker, Model, UnigramModel, WordLevelModel, WordPieceModel
 from jogak.spec.record import dataclass

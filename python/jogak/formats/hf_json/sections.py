@@ -14,14 +14,10 @@ from jogak._core import Ids, Pairs
 from jogak.formats.checked import Node, parse
 from jogak.formats.serde_numbers import serde_float
 
-__all__ = ["Ids", "NotPlain", "Pairs", "Section", "Vocabulary", "whole", "with_tables"]
+__all__ = ["Ids", "Pairs", "Section", "Vocabulary", "whole", "with_tables"]
 
 #: Text -> id of a model's own pieces.
 Vocabulary: TypeAlias = "dict[str, int] | Ids"
-
-
-class NotPlain(Exception):
-    """A section that the core leaves to the readers in Python."""
 
 
 class Section:

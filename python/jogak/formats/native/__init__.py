@@ -23,13 +23,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from jogak.errors import ConfigError
-from jogak.formats.checked import Node, fault, is_unicode, parse
+from jogak.errors import ConfigError, FormatError
+from jogak.formats.checked import Node, NotPlain, fault, is_unicode
 from jogak.formats.family import Format, Loaded, Peek, Probe
 from jogak.formats.files import PathLike, read_bytes, write_atomically
+from jogak.formats.native import lists
 from jogak.formats.native.models import model_from_node, model_to_dict
 from jogak.spec import (
     AddedToken,
@@ -92,10 +93,16 @@ def read(source: PathLike | bytes) -> Loaded:
         FormatError: anything in the file that is not as it should be, with the place.
         OSError: the file cannot be read.
     """
-    if isinstance(source, bytes):
-        return _loaded(Node(parse(source, None)))
-    name = os.fspath(source)
-    return _loaded(Node(parse(read_bytes(source), name), file=name))
+    data, name = (
+        (source, None) if isinstance(source, bytes) else (read_bytes(source), os.fspath(source))
+    )
+    try:
+        root = lists.with_tables(data, name)
+        if root is not None:
+            return _loaded(root)
+    except (FormatError, NotPlain):
+        pass  # The error is that of the whole file.
+    return _loaded(lists.whole(data, name))
 
 
 def write(
@@ -173,7 +180,7 @@ def _loaded(root: Node) -> Loaded:
     )
     spec = _spec(spec_node, version)
     training = None if training_node.value is None else _training(training_node, version)
-    probes = tuple(_probe(node, len(spec.model.pieces)) for node in probes_node.items())
+    probes = tuple(_probe(node, len(spec.model.table)) for node in probes_node.items())
     return Loaded(spec, training, probes, FORMAT.name)
 
 
@@ -266,7 +273,7 @@ def _spec(node: Node, version: int = VERSION) -> Spec:
         options["normalizer"] = resolve_normalizer(rules)
     if version >= 3:
         options |= _inputs(nodes)
-    special_tokens = _special_tokens(nodes["special_tokens"], model.pieces)
+    special_tokens = _special_tokens(nodes["special_tokens"], len(model.table))
     with node.blamed():
         return Spec(
             model=model, pretokenizer=pretokenizer, special_tokens=special_tokens, **options
@@ -357,13 +364,11 @@ def _stage(node: Node, version: int) -> Pretokenizer:
         return pretokenizer_from_dict(node.value)
 
 
-def _special_tokens(node: Node, pieces: Sequence[str | None]) -> dict[str, int]:
+def _special_tokens(node: Node, size: int) -> dict[str, int]:
     if not isinstance(node.value, dict):
         raise node.expected("an object of texts and ids")
     # Whether the piece of that id is that text, Spec itself checks.
-    return {
-        text: node.child(text, id_).integer(0, len(pieces) - 1) for text, id_ in node.value.items()
-    }
+    return {text: node.child(text, id_).integer(0, size - 1) for text, id_ in node.value.items()}
 
 
 # --- the family ---------------------------------------------------------------------------------

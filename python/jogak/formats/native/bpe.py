@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Collection, Mapping, Sequence
 from operator import add
 from typing import Any, cast
 
 from jogak.formats import bytelevel
-from jogak.formats.checked import Node
-from jogak.formats.native.parts import marker_from_node, numbers, piece_ids
+from jogak.formats.checked import Node, NotPlain
+from jogak.formats.native.lists import Ids, Integers
+from jogak.formats.native.parts import marker_from_node, numbers, pieces_and_ids
 from jogak.formats.vocabulary import product
 from jogak.spec import BPEModel, Marker
+from jogak.spec.record import asdict
 
 __all__ = ["from_node", "to_dict"]
 
@@ -30,7 +31,7 @@ def to_dict(model: BPEModel) -> dict[str, Any]:
         "type": "bpe",
         "pieces": list(model.pieces),
         "merges": None if merges is None else [id_ for pair in merges for id_ in pair],
-        "marker": dataclasses.asdict(model.marker),
+        "marker": asdict(model.marker),
         "mark_words": model.mark_words,
         "alphabet": model.alphabet,
         "byte_fallback": model.byte_fallback,
@@ -51,8 +52,7 @@ def from_node(node: Node, apart: Collection[str], version: int) -> BPEModel:
     ) = node.fields(*_FIELDS, *(_LATER if version >= 3 else ()))  # fmt: skip
     later = _later(dict(zip(_LATER, later_nodes, strict=False)))
     hf_rules = bool(later.get("hf_rules", False))
-    pieces = tuple(pieces_node.texts_or_nulls())
-    ids = piece_ids(pieces_node, pieces)
+    pieces, ids = pieces_and_ids(pieces_node)
     marker = marker_from_node(marker_node)
     if marker.kind == "byte-level" and not hf_rules:
         _check_byte_level(pieces_node, ids, apart)
@@ -92,7 +92,10 @@ def _later(nodes: Mapping[str, Node]) -> dict[str, Any]:
 
 def _check_byte_level(node: Node, ids: Mapping[str, int], apart: Collection[str]) -> None:
     """Every piece of a byte-level vocabulary is written in byte characters, special tokens apart."""
-    foreign = bytelevel.first_foreign(text for text in ids if text not in apart)
+    if isinstance(ids, Ids):
+        foreign = ids.first_foreign(set(apart))
+    else:
+        foreign = bytelevel.first_foreign(text for text in ids if text not in apart)
     if foreign is not None:
         raise node.child(ids[foreign], foreign).expected(
             "byte-level pieces in GPT-2's printable characters; "
@@ -104,6 +107,15 @@ def _merges(
     node: Node, pieces: Sequence[str | None], ids: Mapping[str, int], marker: Marker | None
 ) -> tuple[tuple[int, int], ...]:
     """The flat list as pairs; with a marker, every pair must make a piece."""
+    if isinstance(ids, Ids):
+        # Whose right parts lose a mark is left to the readers below.
+        plain = isinstance(node.value, Integers) and (
+            marker is None or marker.kind != "continuation"
+        )
+        table = ids.merges_of(node.value, marker is not None) if plain else None
+        if table is None:
+            raise NotPlain
+        return cast("tuple[tuple[int, int], ...]", table)
     flat = node.integers(0, len(pieces) - 1)
     if len(flat) % 2:
         raise node.fault(f"has {len(flat)} ids; expected two for each merge")

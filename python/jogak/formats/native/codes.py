@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 from jogak.errors import UnsupportedFeature
 from jogak.formats.checked import Node
 from jogak.formats.native import bpe
 from jogak.spec import BPEModel, CodesModel
+from jogak.spec.record import fields
 
 __all__ = ["from_node", "to_dict"]
 
@@ -29,7 +29,7 @@ def from_node(node: Node, version: int) -> CodesModel:
     own = ("kept", "glossaries")
     plain = {name: value for name, value in node.value.items() if name not in own}
     model = bpe.from_node(Node(plain, node.place, node.file), (), version)
-    options = {field.name: getattr(model, field.name) for field in dataclasses.fields(BPEModel)}
+    options = {field.name: getattr(model, field.name) for field in fields(BPEModel)}
     ids = None if kept.value is None else tuple(kept.integers(0, len(model.pieces) - 1))
     with node.blamed():
         try:

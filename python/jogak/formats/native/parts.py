@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any, cast
 
 from jogak.formats.checked import Node
+from jogak.formats.native.lists import Ids
 from jogak.spec import Marker
 
-__all__ = ["marker_from_node", "numbers", "piece_ids"]
+__all__ = ["marker_from_node", "numbers", "pieces_and_ids"]
 
 
-def piece_ids(node: Node, pieces: Sequence[str | None]) -> dict[str, int]:
-    """Text -> id; every text may stand once."""
+def pieces_and_ids(node: Node) -> tuple[tuple[str | None, ...], Mapping[str, int]]:
+    """The text of every id, or a table of them, and text -> id; every text may stand once."""
+    if isinstance(node.value, Ids):
+        return cast(Any, node.value.pieces([])), node.value
+    pieces = tuple(node.texts_or_nulls())
     ids = {text: id_ for id_, text in enumerate(pieces) if text is not None}
     if len(ids) != len(pieces) - pieces.count(None):
         for id_, text in enumerate(pieces):
@@ -20,7 +24,7 @@ def piece_ids(node: Node, pieces: Sequence[str | None]) -> dict[str, int]:
                 raise node.child(ids[text], text).fault(
                     f"is {text!r}, as is {node.place}[{id_}]; expected every text once"
                 )
-    return ids
+    return pieces, ids
 
 
 def marker_from_node(node: Node) -> Marker:
@@ -42,6 +46,8 @@ def marker_from_node(node: Node) -> Marker:
 def numbers(node: Node) -> tuple[float, ...]:
     """A list of numbers, whole or not."""
     values = node.value
+    if isinstance(values, tuple):  # the core has read them
+        return values
     if not isinstance(values, list) or not set(map(type, values)) <= {int, float}:
         for item in node.items():
             if type(item.value) not in (int, float):

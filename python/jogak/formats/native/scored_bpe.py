@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 from jogak.formats.checked import Node
-from jogak.formats.native.parts import marker_from_node, numbers, piece_ids
+from jogak.formats.native.parts import marker_from_node, numbers, pieces_and_ids
 from jogak.spec import ScoredBPEModel
+from jogak.spec.record import asdict
 
 __all__ = ["from_node", "to_dict"]
 
@@ -25,7 +25,7 @@ def to_dict(model: ScoredBPEModel) -> dict[str, Any]:
         "scores": [float(score) for score in model.scores],
         "user_defined": list(model.user_defined),
         "unused": list(model.unused),
-        "marker": dataclasses.asdict(model.marker),
+        "marker": asdict(model.marker),
         "mark_words": model.mark_words,
         "byte_fallback": model.byte_fallback,
         "unknown": model.unknown,
@@ -39,8 +39,7 @@ def from_node(node: Node) -> ScoredBPEModel:
         _, pieces_node, scores, user_defined, unused, marker, mark_words, byte_fallback, unknown,
         fuse_unknown,
     ) = node.fields(*_FIELDS)  # fmt: skip
-    pieces = tuple(pieces_node.texts_or_nulls())
-    piece_ids(pieces_node, pieces)
+    pieces, _ = pieces_and_ids(pieces_node)
     with node.blamed():
         return ScoredBPEModel(
             pieces=pieces,

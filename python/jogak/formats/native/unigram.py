@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any, cast
 
 from jogak.formats.checked import Node
-from jogak.formats.native.parts import marker_from_node, numbers, piece_ids
+from jogak.formats.native.parts import marker_from_node, numbers, pieces_and_ids
 from jogak.spec import UnigramModel
+from jogak.spec.record import asdict
 
 __all__ = ["from_node", "to_dict"]
 
@@ -32,7 +32,7 @@ def to_dict(model: UnigramModel) -> dict[str, Any]:
         "unknown": model.unknown,
         "fuse_unknown": model.fuse_unknown,
         "precision": model.precision,
-        "marker": dataclasses.asdict(model.marker),
+        "marker": asdict(model.marker),
         **{name: getattr(model, name) for name in _LATER},
         "unknown_score": model.unknown_score,
     }
@@ -44,8 +44,7 @@ def from_node(node: Node, version: int) -> UnigramModel:
         _, pieces_node, scores, user_defined, unused, byte_fallback, unknown, fuse_unknown,
         precision, marker, *later,
     ) = node.fields(*_FIELDS, *(_LATER + _LATER_NUMBER if version >= 3 else ()))  # fmt: skip
-    pieces = tuple(pieces_node.texts_or_nulls())
-    piece_ids(pieces_node, pieces)
+    pieces, _ = pieces_and_ids(pieces_node)
     last = len(pieces) - 1
     with node.blamed():
         return UnigramModel(

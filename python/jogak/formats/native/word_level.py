@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 from jogak.formats.checked import Node
-from jogak.formats.native.parts import marker_from_node, piece_ids
+from jogak.formats.native.parts import marker_from_node, pieces_and_ids
 from jogak.spec import WordLevelModel
+from jogak.spec.record import asdict
 
 __all__ = ["from_node", "to_dict"]
 
@@ -27,15 +27,14 @@ def to_dict(model: WordLevelModel) -> dict[str, Any]:
     """The model as the section holds it."""
     options = {name: getattr(model, name) for name in _FIELDS[2:]}
     options["unused"] = list(model.unused)
-    marker = dataclasses.asdict(model.marker)
+    marker = asdict(model.marker)
     return {"type": "word-level", "pieces": list(model.pieces), **options, "marker": marker}
 
 
 def from_node(node: Node) -> WordLevelModel:
     """The section as a model, checked field by field."""
     _, pieces_node, unknown, byte_fallback, fuse, unused, marker, drawn = node.fields(*_FIELDS)
-    pieces = tuple(pieces_node.texts_or_nulls())
-    piece_ids(pieces_node, pieces)
+    pieces, _ = pieces_and_ids(pieces_node)
     with node.blamed():
         return WordLevelModel(
             pieces=pieces,

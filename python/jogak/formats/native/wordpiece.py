@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 from jogak.formats.checked import Node
-from jogak.formats.native.parts import marker_from_node, piece_ids
+from jogak.formats.native.parts import marker_from_node, pieces_and_ids
 from jogak.spec import WordPieceModel
+from jogak.spec.record import asdict
 
 __all__ = ["from_node", "to_dict"]
 
@@ -21,7 +21,7 @@ def to_dict(model: WordPieceModel) -> dict[str, Any]:
     return {
         "type": "wordpiece",
         "pieces": list(model.pieces),
-        "marker": dataclasses.asdict(model.marker),
+        "marker": asdict(model.marker),
         "mark_words": model.mark_words,
         "unknown": model.unknown,
         "max_chars_per_word": model.max_chars_per_word,
@@ -34,8 +34,7 @@ def from_node(node: Node, version: int) -> WordPieceModel:
     _, pieces_node, marker, mark_words, unknown, max_chars, *later = node.fields(
         *_FIELDS, *(_LATER if version >= 3 else ())
     )
-    pieces = tuple(pieces_node.texts_or_nulls())
-    piece_ids(pieces_node, pieces)
+    pieces, _ = pieces_and_ids(pieces_node)
     with node.blamed():
         return WordPieceModel(
             pieces=pieces,
