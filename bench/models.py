@@ -1,4 +1,4 @@
-"""The models that the benchmark opens: files of the folder of models, and large ones that are made for it.
+"""The models that the benchmark opens: files of the folder of models, and a large one that is made here.
 
 Few models that may be copied have more than 100,000 pieces, so one of 128,000 is trained on text of many
 languages. It is the same for everybody, and is kept in the folder of results.

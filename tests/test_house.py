@@ -108,7 +108,16 @@ RUST_ARROWS: dict[str, set[str]] = {
     # `count` says what it wants of a front half (the trait `Words`), and `prepare` is one.
     "prepare": {"count", "error", "normalize", "pretokenize"},
     # Glossaries are expressions, and these have one engine.
-    "model": {"beside", "error", "observe", "pretokenize", "random", "symbols", "vocab"},
+    "model": {
+        "beside",
+        "error",
+        "observe",
+        "pretokenize",
+        "random",
+        "scan",
+        "symbols",
+        "vocab",
+    },
     "cache": {"error", "scan"},
     "decode": {"beside", "error", "normalize", "pretokenize", "scan", "symbols", "vocab"},
     "pipeline": {

@@ -187,6 +187,7 @@ def train_wordpiece(
     trace: int = 0,
     candidates: int = 20,
     words: int = 50,
+    around: tuple[list[str], list[str]] | None = None,
 ) -> dict[str, Any]: ...
 
 @final

@@ -22,7 +22,7 @@ import jogak
 from jogak import _core
 from jogak.formats import bytelevel, hf_json, serde_numbers, tiktoken
 from jogak.formats.hf_json import sections
-from jogak.spec import BPEModel, Spec, UnigramModel
+from jogak.spec import BPEModel, Named, Spec, UnigramModel
 
 FLAGS = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": True}
 
@@ -311,6 +311,56 @@ def test_rank_files_have_one_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         b"",
     ):
         both_ranks(file, path, monkeypatch)
+
+
+def test_nobody_can_tell_that_ranks_hold_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The core holds the bytes of ranks, and draws them when somebody asks for texts."""
+    path = tmp_path / "ranks.tiktoken"
+    pieces = [
+        (b"lo", 256),
+        (b"low", 260),
+        ("밥".encode(), 257),
+        (b"\xeb\xb0", 258),
+        (b"\x00 ", 263),
+    ]
+    path.write_bytes(ranks_of(*pieces))
+    special = {"<s>": 264, "<|밥|>": 266, "Ġ 밥": 270}
+
+    def read() -> BPEModel:
+        model = tiktoken.read(path, pretokenizer="cl100k", special_tokens=special).model
+        assert isinstance(model, BPEModel)
+        return model
+
+    with monkeypatch.context() as patch:
+        patch.setattr(_core, "read_ranks", lambda data: None)
+        slow = read()
+    asked = ["lo", "low", "Ġ", " ", "ĀĠ", "\x00 ", "ë°¥", "밥", "ë°", "", "lo ", "Ġ 밥", *special]
+    for text in [*filter(None, slow.pieces), *asked]:
+        model = read()
+        assert model.find(text) == slow.find(text), text
+        assert (text in model.table) == (text in slow.pieces)
+        assert "pieces" not in vars(model)
+        id_ = model.find(text)
+        assert id_ is None or model.table[id_] == text
+    model = read()
+    assert [model.table[id_] for id_ in range(len(model.table))] == [*slow.pieces]
+    assert read().pieces == slow.pieces
+    assert pickle.loads(pickle.dumps(read())) == slow
+    ids = [*range(264), 264, 266, 270]
+    texts = [
+        (
+            tok.decode_bytes([id_ for id_ in ids if slow.pieces[id_]]),
+            tok.encode("low 밥 <s>"),
+            tok.vocab,
+        )
+        for tok in (
+            jogak.Tokenizer(Spec(model=one, pretokenizer=(Named("gpt2"),), special_tokens=special))
+            for one in (read(), slow)
+        )
+    ]
+    assert texts[0] == texts[1]
 
 
 # --- what models hold -----------------------------------------------------------------------------

@@ -94,7 +94,7 @@ pub fn ids(text: &str) -> Option<(Vocab, Option<u32>)> {
         texts.push((cursor.whole()?, bytes.len()));
         more = cursor.more(b'}')?;
     }
-    cursor.is_done().then(|| crate::by_id(&bytes, &texts))?
+    cursor.is_done().then(|| crate::by_id(bytes, &texts))?
 }
 
 /// A list of pairs, each a text and its score. None also for a text that stands twice or is empty.

@@ -44,7 +44,16 @@ const MOST_HOLES: usize = 1_000_000;
 /// Texts and their ids as a vocabulary, and the id of the empty text, which is a hole there; None if two have one
 /// id, one has two, or too many ids are free. `texts` are one behind the other in `bytes`, each with its id and
 /// where it ends.
-fn by_id(bytes: &[u8], texts: &[(u32, usize)]) -> Option<(Vocab, Option<u32>)> {
+fn by_id(bytes: Vec<u8>, texts: &[(u32, usize)]) -> Option<(Vocab, Option<u32>)> {
+    let mut start = 0;
+    let in_order = texts
+        .iter()
+        .zip(0..)
+        .all(|(&(id, end), place)| id == place && std::mem::replace(&mut start, end) < end);
+    if in_order {
+        let vocab = Vocab::of_parts(bytes, texts.iter().map(|&(_, end)| end).collect());
+        return (vocab.distinct() == texts.len()).then_some((vocab, None));
+    }
     let size = texts.iter().map(|&(id, _)| id as usize + 1).max().unwrap_or(0);
     if size > texts.len() + MOST_HOLES {
         return None;

@@ -1,10 +1,9 @@
 //! The lines of a `.tiktoken` file: base64, one space, the rank.
 
 use jogak::beside::both;
-use jogak::symbols::draw_as_utf8;
 use jogak::vocab::Vocab;
 
-/// The pieces of a rank file, drawn in GPT-2's printable characters; the id is the rank.
+/// The pieces of a rank file; the id is the rank.
 ///
 /// None for a line that is anything else, a piece or a rank that stands twice, ranks far apart, or one of
 /// the 256 bytes that is no piece. (An empty piece is written in a way that base64 has not, and left to others.)
@@ -23,7 +22,7 @@ pub fn read(data: &[u8]) -> Option<Vocab> {
         None => lines(data)?,
     };
     // All pieces are different, so these are all bytes.
-    (all.bytes == 256).then(|| crate::by_id(&all.drawn, &all.texts))?.map(|(vocab, _)| vocab)
+    (all.bytes == 256).then(|| crate::by_id(all.pieces, &all.texts))?.map(|(vocab, _)| vocab)
 }
 
 /// Fewer bytes than these are not worth a thread.
@@ -32,7 +31,7 @@ const WORTH: usize = 1 << 16;
 /// Some lines of a file.
 struct Lines {
     /// The pieces, one behind the other.
-    drawn: Vec<u8>,
+    pieces: Vec<u8>,
     /// The rank of each, and where it ends.
     texts: Vec<(u32, usize)>,
     /// How many of them are one byte.
@@ -41,8 +40,8 @@ struct Lines {
 
 impl Lines {
     fn followed_by(mut self, other: Self) -> Self {
-        let before = self.drawn.len();
-        self.drawn.extend_from_slice(&other.drawn);
+        let before = self.pieces.len();
+        self.pieces.extend_from_slice(&other.pieces);
         self.texts.extend(other.texts.iter().map(|&(rank, end)| (rank, before + end)));
         self.bytes += other.bytes;
         self
@@ -50,69 +49,73 @@ impl Lines {
 }
 
 fn lines(data: &[u8]) -> Option<Lines> {
-    let mut drawn = Vec::with_capacity(data.len());
+    let mut pieces = Vec::with_capacity(data.len());
     let mut texts = Vec::with_capacity(data.len() / 12);
-    let mut piece = Vec::new();
     let mut bytes = 0;
-    for line in data.split(|&byte| byte == b'\n') {
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
-        let space = memchr::memchr(b' ', line)?;
-        piece.clear();
-        decode(&line[..space], &mut piece)?;
-        let digits = &line[space + 1..];
-        if !matches!(digits.len(), 1..=9) {
+    let mut rest = data;
+    loop {
+        let start = pieces.len();
+        rest = decode(rest, &mut pieces)?;
+        bytes += usize::from(pieces.len() == start + 1);
+        let mut rank = 0;
+        let digits = rest.iter().take_while(|digit| digit.is_ascii_digit()).count();
+        if !matches!(digits, 1..=9) {
             return None;
         }
-        let rank = digits.iter().try_fold(0, |rank, &digit| {
-            digit.is_ascii_digit().then(|| rank * 10 + u32::from(digit - b'0'))
-        })?;
-        bytes += usize::from(piece.len() == 1);
-        draw_as_utf8(&piece, &mut drawn);
-        texts.push((rank, drawn.len()));
+        for digit in &rest[..digits] {
+            rank = rank * 10 + u32::from(digit - b'0');
+        }
+        texts.push((rank, pieces.len()));
+        rest = match &rest[digits..] {
+            [] | [b'\r'] => return Some(Lines { pieces, texts, bytes }),
+            [b'\n', rest @ ..] | [b'\r', b'\n', rest @ ..] => rest,
+            _ => return None,
+        };
     }
-    Some(Lines { drawn, texts, bytes })
 }
-
-/// Stands where a character is none of base64's.
-const NONE: u8 = 0xFF;
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-const VALUES: [u8; 256] = {
+/// Six bits for each of base64's characters, and for others a bit above these.
+const VALUES: [u32; 256] = {
     let mut values = [NONE; 256];
     let mut at = 0;
     while at < 64 {
-        values[ALPHABET[at] as usize] = at as u8;
+        values[ALPHABET[at] as usize] = at as u32;
         at += 1;
     }
     values
 };
+const NONE: u32 = 1 << 6;
 
-/// The bytes of base64, written as it should be: padded, and nothing left over.
-fn decode(text: &[u8], out: &mut Vec<u8>) -> Option<()> {
-    let bare = text.strip_suffix(b"=").unwrap_or(text);
-    let bare = bare.strip_suffix(b"=").unwrap_or(bare);
-    if text.is_empty() || !text.len().is_multiple_of(4) {
-        return None;
-    }
-    for four in bare.chunks(4) {
-        let mut bits = 0u32;
-        for &character in four {
-            let value = VALUES[usize::from(character)];
-            if value == NONE {
-                return None;
+/// The bytes of base64 up to a space, written as it should be: padded, and nothing left over. What stands behind the
+/// space.
+fn decode<'a>(text: &'a [u8], out: &mut Vec<u8>) -> Option<&'a [u8]> {
+    let (fours, _) = text.as_chunks::<4>();
+    for (number, four) in fours.iter().enumerate() {
+        let behind = &text[4 * number + 4..];
+        let [one, two, three, last] = four.map(|character| VALUES[usize::from(character)]);
+        if one | two | three | last < NONE {
+            let bits = one << 18 | two << 12 | three << 6 | last;
+            out.extend_from_slice(&bits.to_be_bytes()[1..]);
+            if let Some((b' ', behind)) = behind.split_first() {
+                return Some(behind);
             }
-            bits = bits << 6 | u32::from(value);
+            continue;
         }
-        let bytes = four.len() * 6 / 8;
-        let left = four.len() * 6 % 8;
-        if bytes == 0 || bits & ((1 << left) - 1) != 0 {
+        // The last four characters may stand for two bytes or one.
+        let (all, bits, left, bytes) = match four {
+            [.., b'=', b'='] => (one | two, one << 6 | two, 4, 1),
+            [.., b'='] => (one | two | three, one << 12 | two << 6 | three, 2, 2),
+            _ => return None,
+        };
+        if all >= NONE || bits & ((1 << left) - 1) != 0 {
             return None;
         }
-        let bits = bits >> left << (32 - 8 * bytes);
-        out.extend_from_slice(&bits.to_be_bytes()[..bytes]);
+        out.extend_from_slice(&(bits >> left).to_be_bytes()[4 - bytes..]);
+        return behind.strip_prefix(b" ");
     }
-    Some(())
+    None
 }
 
 #[cfg(test)]
@@ -121,8 +124,8 @@ mod tests {
 
     fn decoded(text: &str) -> Option<Vec<u8>> {
         let mut out = Vec::new();
-        decode(text.as_bytes(), &mut out)?;
-        Some(out)
+        let text = format!("{text} 5");
+        (decode(text.as_bytes(), &mut out)? == b"5").then_some(out)
     }
 
     #[test]
@@ -131,8 +134,11 @@ mod tests {
         assert_eq!(decoded("bG8="), Some(b"lo".to_vec()));
         assert_eq!(decoded("bG93"), Some(b"low".to_vec()));
         assert_eq!(decoded("/+8BbG8="), Some([0xFF, 0xEF, 1, b'l', b'o'].to_vec()));
-        for wrong in ["", "=", "====", "IQ=", "IQ", "IR==", "I===", "a-b=", "bG9=", "=bG8", "IQ==="]
-        {
+        for wrong in [
+            "", "=", "====", "IQ=", "IQ", "IR==", "I===", "a-b=", "bG9=", "=bG8", "IQ===",
+            "IQ==bG93", "bG93 ", " bG9", "bG8=\n", "-Q==", "I-==", "IQ-=", "-G8=", "b-8=", "bG-=",
+            "-G93", "b-93", "bG-3", "bG9-", "bG93-Q==", "=Q==",
+        ] {
             assert_eq!(decoded(wrong), None, "{wrong}");
         }
     }
@@ -171,7 +177,7 @@ mod tests {
         assert_eq!(vocab.len(), 9256);
         let mut start = 0;
         for &(rank, end) in &one.texts {
-            assert_eq!(vocab.piece(rank), Some(&one.drawn[start..end]));
+            assert_eq!(vocab.piece(rank), Some(&one.pieces[start..end]));
             start = end;
         }
         // A fault in either half.
@@ -187,7 +193,7 @@ mod tests {
         let vocab = read(&file("bG8= 300\r\nbG93 256")).unwrap();
         assert_eq!(vocab.len(), 301);
         assert_eq!(vocab.id(b"low"), Some(256));
-        assert_eq!(vocab.piece(32), Some("Ġ".as_bytes()));
+        assert_eq!(vocab.piece(32), Some(&b" "[..]));
         assert!(vocab.piece(299).is_none());
         for wrong in ["bG8= 5", "IQ== 256", "bG8=  256", "bG8= 256 ", "bG8=", "\n", "bG8= 2000000"]
         {

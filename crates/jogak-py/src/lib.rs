@@ -15,6 +15,7 @@ mod sections;
 mod texts;
 mod tokenizer;
 mod train;
+mod written;
 
 use pyo3::prelude::*;
 

@@ -10,10 +10,24 @@ use pyo3::types::{PyBytes, PyTuple};
 
 use crate::pieces::PyIds;
 use crate::sections::{WORTH, without};
+use crate::written::Texts;
 
 /// Whole numbers, of which not even the sum without their signs has more than 63 bits.
 #[pyclass(frozen, sequence, name = "Integers", module = "jogak._core")]
 pub(crate) struct PyIntegers(pub(crate) Vec<i64>);
+
+/// Numbers of a training, as [`PyIntegers`]; those that are larger as a tuple.
+pub(crate) fn column<'py, T>(py: Python<'py>, numbers: Vec<T>) -> PyResult<Bound<'py, PyAny>>
+where
+    T: Copy + TryInto<i64> + IntoPyObject<'py>,
+{
+    let fits = |sum: i64, number: &T| sum.checked_add((*number).try_into().ok()?.checked_abs()?);
+    if numbers.iter().try_fold(0, fits).is_none() {
+        return Ok(PyTuple::new(py, numbers)?.into_any());
+    }
+    let numbers = numbers.into_iter().filter_map(|number| number.try_into().ok()).collect();
+    Ok(Bound::new(py, PyIntegers(numbers))?.into_any())
+}
 
 #[pymethods]
 impl PyIntegers {
@@ -59,7 +73,8 @@ impl List {
     /// A list of texts and null, of whole numbers, or of numbers, as `kind` says.
     fn read(text: &str, kind: &str) -> Option<Self> {
         match kind {
-            "texts" => lists::texts(text).map(|vocab| Self::Texts(PyIds::new(vocab, None, None))),
+            "texts" => lists::texts(text)
+                .map(|vocab| Self::Texts(PyIds::new(Texts::new(vocab, None), None))),
             "integers" => lists::integers(text).map(|values| Self::Integers(PyIntegers(values))),
             "numbers" => lists::numbers(text).map(Self::Numbers),
             _ => None,

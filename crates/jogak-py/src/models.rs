@@ -12,7 +12,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::errors::{raise, to_py};
-use crate::pieces::{Texts, merges_of};
+use crate::pieces::merges_of;
+use crate::written::Texts;
 
 /// Compiles what a model's `to_core()` says, whose pieces these are.
 pub(crate) fn compile(options: &Options<'_, '_>, pieces: Pieces) -> PyResult<Model> {
@@ -43,6 +44,10 @@ pub(crate) struct Written {
     /// Texts are drawn.
     drawn: bool,
     is_special: Vec<bool>,
+    /// What the model finds, if these are the bytes that texts draw, or are taken whole.
+    pub(crate) found: Option<Vocab>,
+    /// Words that are pieces are taken whole by merges.
+    pub(crate) whole_words: bool,
 }
 
 impl Written {
@@ -52,6 +57,11 @@ impl Written {
         let mut vocab = Vocab::with_capacity(self.texts.len(), self.texts.total());
         let mut undrawn = Vec::new();
         for (id, is_special) in (0..).zip(&self.is_special) {
+            let found = self.found.as_ref().and_then(|found| found.piece(id));
+            if let Some(found) = found.filter(|_| !is_special) {
+                vocab.push(found);
+                continue;
+            }
             let plain = self.texts.bytes(id);
             undrawn.clear();
             let is_drawn = self.drawn && !is_special && undraw.plain_into(plain, &mut undrawn);
@@ -94,14 +104,20 @@ impl Pieces {
         }
         specials.iter().chain(outside).for_each(|&id| set(&mut is_special, id, true));
         let undraw = Undraw::default();
-        let mut found = Vocab::with_capacity(texts.len(), texts.total());
+        // Bytes that are at hand are not drawn and undrawn again.
+        let mut found = match texts.drawn() {
+            Some(drawn) if bytes && is_found.iter().take(drawn.len()).all(|&is| is) => {
+                drawn.clone()
+            }
+            _ => Vocab::with_capacity(texts.len(), texts.total()),
+        };
         let mut undrawn = Vec::new();
-        for (id, &is_found) in (0..).zip(&is_found) {
-            let plain = texts.bytes(id);
+        for (id, &is_found) in (0..).zip(&is_found).skip(found.len()) {
             if !is_found {
                 found.push(b"");
                 continue;
             }
+            let plain = texts.bytes(id);
             // Special tokens are written as they are, but may be pieces of the model as well.
             undrawn.clear();
             if (!bytes && !drawn) || undraw.plain_into(plain, &mut undrawn) {
@@ -121,15 +137,15 @@ impl Pieces {
             // No text becomes it.
             found.push(b"");
         }
-        let written = Written { texts: Arc::clone(&texts), drawn: bytes || drawn, is_special };
+        let whole_words = kind == "bpe" && !drawn && options.get("whole_word")?;
+        let written = Written {
+            texts: Arc::clone(&texts),
+            drawn: bytes || drawn,
+            is_special,
+            found: (bytes || whole_words).then(|| found.clone()),
+            whole_words,
+        };
         Ok((Self { texts, found, unknown, byte_fallback, drawn }, written))
-    }
-
-    /// The pieces, if words that are pieces are taken whole by merges.
-    pub(crate) fn words(&self, options: &Options<'_, '_>) -> PyResult<Option<Vocab>> {
-        let kind: String = options.get("type")?;
-        let whole = kind == "bpe" && !self.drawn && options.get("whole_word")?;
-        Ok(whole.then(|| self.found.clone()))
     }
 
     fn compiled(&self, model: Model) -> Model {

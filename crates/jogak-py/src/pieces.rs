@@ -16,79 +16,7 @@ use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::lists::PyIntegers;
-
-/// The text of every id.
-pub(crate) struct Texts {
-    /// The texts; holes where an id has none, or an empty one.
-    vocab: Vocab,
-    /// The id of the empty text, where there is one.
-    empty: Option<u32>,
-}
-
-impl Texts {
-    /// The pieces of a model: a tuple of texts and None, or [`PyPieces`].
-    pub(crate) fn of(pieces: &Bound<'_, PyAny>) -> PyResult<Arc<Self>> {
-        if let Ok(pieces) = pieces.cast::<PyPieces>() {
-            return Ok(Arc::clone(&pieces.get().0));
-        }
-        let mut vocab = Vocab::default();
-        let mut empty = None;
-        for (piece, id) in pieces.try_iter()?.zip(0..) {
-            let piece = piece?;
-            let text: &str = if piece.is_none() { "" } else { piece.extract()? };
-            if text.is_empty() && !piece.is_none() {
-                empty = Some(id);
-            }
-            vocab.push(text.as_bytes());
-        }
-        Ok(Arc::new(Self { vocab, empty }))
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.vocab.len()
-    }
-
-    /// The bytes of all texts together.
-    pub(crate) fn total(&self) -> usize {
-        self.vocab.total()
-    }
-
-    pub(crate) fn get(&self, id: u32) -> Option<&str> {
-        match self.vocab.piece(id) {
-            Some(piece) => std::str::from_utf8(piece).ok(),
-            None => self.empty.filter(|&empty| empty == id).map(|_| ""),
-        }
-    }
-
-    /// The id of the empty text, where there is one.
-    pub(crate) fn empty(&self) -> Option<u32> {
-        self.empty
-    }
-
-    /// The bytes of the text of an id; nothing where it has none.
-    pub(crate) fn bytes(&self, id: u32) -> &[u8] {
-        self.vocab.piece(id).unwrap_or_default()
-    }
-
-    /// The id of a text.
-    pub(crate) fn id(&self, text: &str) -> Option<u32> {
-        if text.is_empty() { self.empty } else { self.vocab.id(text.as_bytes()) }
-    }
-
-    /// How many texts there are.
-    fn count(&self) -> usize {
-        self.vocab.distinct() + usize::from(self.empty.is_some())
-    }
-
-    /// The id of a text of Python; none for what is no text.
-    fn find(&self, text: &Bound<'_, PyAny>) -> Option<u32> {
-        self.id(text.cast::<PyString>().ok()?.to_str().ok()?)
-    }
-
-    fn items(&self) -> impl Iterator<Item = (&str, u32)> {
-        (0..self.len() as u32).filter_map(|id| Some((self.get(id)?, id)))
-    }
-}
+use crate::written::Texts;
 
 /// Texts and their ids, as a mapping; every text and every id stands once.
 #[pyclass(frozen, mapping, name = "Ids", module = "jogak._core")]
@@ -98,8 +26,8 @@ pub(crate) struct PyIds {
 }
 
 impl PyIds {
-    pub(crate) fn new(vocab: Vocab, empty: Option<u32>, scores: Option<Vec<f64>>) -> Self {
-        Self { texts: Arc::new(Texts { vocab, empty }), scores }
+    pub(crate) fn new(texts: Texts, scores: Option<Vec<f64>>) -> Self {
+        Self { texts: Arc::new(texts), scores }
     }
 }
 
@@ -177,7 +105,7 @@ impl PyIds {
         for (text, id) in &added {
             match self.texts.id(text) {
                 Some(known) if known == *id => {}
-                None if !text.is_empty() && self.texts.get(*id).is_none() => new.push((*id, text)),
+                None if !text.is_empty() && !self.texts.has(*id) => new.push((*id, text)),
                 _ => return None,
             }
         }
@@ -197,20 +125,16 @@ impl PyIds {
         let bytes = self.texts.total() + new.iter().map(|(_, text)| text.len()).sum::<usize>();
         if new[0].0 as usize >= self.texts.len() {
             // All of them stand behind the others: those are taken as they are.
-            let mut texts = Texts { vocab: self.texts.vocab.clone(), empty: self.texts.empty };
-            for (id, text) in new {
-                (texts.len()..id as usize).for_each(|_| texts.vocab.push(b""));
-                texts.vocab.push(text.as_bytes());
-            }
+            let texts = self.texts.followed_by(new.into_iter());
             return (texts.count() == count).then(|| PyPieces(Arc::new(texts)));
         }
         let mut vocab = Vocab::with_capacity(size, bytes);
         let mut new = new.into_iter().peekable();
         for id in 0..size as u32 {
             let added = new.next_if(|&(other, _)| other == id).map(|(_, text)| text.as_bytes());
-            vocab.push(added.or(self.texts.vocab.piece(id)).unwrap_or_default());
+            vocab.push(added.unwrap_or_else(|| self.texts.bytes(id)));
         }
-        let texts = Texts { vocab, empty: self.texts.empty };
+        let texts = Texts::new(vocab, self.texts.empty());
         (texts.count() == count).then(|| PyPieces(Arc::new(texts)))
     }
 
@@ -243,7 +167,7 @@ impl PyIds {
             let known = self.texts.id(&text);
             let id = known.unwrap_or(following);
             if known.is_none() {
-                if self.texts.get(id).is_some() {
+                if self.texts.has(id) {
                     return Ok(None);
                 }
                 following += 1;
@@ -265,14 +189,14 @@ impl PyIds {
 
     /// The merges of these texts; None for what is left to others.
     fn merges(&self, py: Python<'_>, pairs: &PyPairs, prefix: usize) -> Option<PyMerges> {
-        let merges = py.detach(|| pairs.0.merges(&self.texts.vocab, prefix))?;
+        let merges = py.detach(|| pairs.0.merges(self.texts.all(), prefix))?;
         Some(PyMerges { merges: Arc::new(merges) })
     }
 
     /// The merges of pieces that are given by their ids, left before right; with `make`, each makes a piece. None
     /// for what is left to others.
     fn merges_of(&self, py: Python<'_>, ids: &PyIntegers, make: bool) -> Option<PyMerges> {
-        let merges = py.detach(|| merges::Merges::of(&ids.0, &self.texts.vocab, make))?;
+        let merges = py.detach(|| merges::Merges::of(&ids.0, self.texts.all(), make))?;
         Some(PyMerges { merges: Arc::new(merges) })
     }
 }
@@ -369,7 +293,7 @@ pub(crate) fn tokens_of(
 
 /// The text of every id, None where an id stands for nothing. Every text stands once.
 #[pyclass(frozen, sequence, name = "Pieces", module = "jogak._core")]
-pub(crate) struct PyPieces(Arc<Texts>);
+pub(crate) struct PyPieces(pub(crate) Arc<Texts>);
 
 impl PyPieces {
     /// These texts; no two are the same, and none is empty.
@@ -378,7 +302,7 @@ impl PyPieces {
         for text in texts {
             vocab.push(text.as_bytes());
         }
-        Self(Arc::new(Texts { vocab, empty: None }))
+        Self(Arc::new(Texts::new(vocab, None)))
     }
 }
 

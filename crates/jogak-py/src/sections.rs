@@ -8,13 +8,14 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::pieces::{PyIds, PyPairs};
+use crate::written::Texts;
 
-/// The pieces of a rank file, drawn in GPT-2's printable characters; None for a file that is left to
+/// The pieces of a rank file; None for a file that is left to
 /// others.
 #[pyfunction]
 pub(crate) fn read_ranks(py: Python<'_>, data: &Bound<'_, PyBytes>) -> Option<PyIds> {
     let data = data.as_bytes();
-    py.detach(|| ranks::read(data)).map(|vocab| PyIds::new(vocab, None, None))
+    py.detach(|| ranks::read(data)).map(|bytes| PyIds::new(Texts::of_bytes(bytes), None))
 }
 
 /// What [`read_model_pieces`] gives.
@@ -27,7 +28,7 @@ pub(crate) fn read_model_pieces(py: Python<'_>, data: &Bound<'_, PyBytes>) -> Op
     let data = data.as_bytes();
     let sentencepiece::Pieces { vocab, scores, kinds, end } =
         py.detach(|| sentencepiece::pieces(data))?;
-    Some((PyIds::new(vocab, None, Some(scores)), kinds, end))
+    Some((PyIds::new(Texts::new(vocab, None), Some(scores)), kinds, end))
 }
 
 /// The ids of `vocab.json`; None for a file that is left to others.
@@ -36,7 +37,7 @@ pub(crate) fn read_vocab(py: Python<'_>, data: &Bound<'_, PyBytes>) -> Option<Py
     let data = data.as_bytes();
     let space = [' ', '\t', '\n', '\r'];
     let (vocab, empty) = py.detach(|| json::ids(jogak_formats::text(data)?.trim_matches(space)))?;
-    empty.is_none().then(|| PyIds::new(vocab, None, None))
+    empty.is_none().then(|| PyIds::new(Texts::new(vocab, None), None))
 }
 
 /// The lines of `merges.txt`; None for a file that is left to others.
@@ -91,11 +92,11 @@ pub(crate) fn read_sections<'py>(
         let read_vocab = || match data[vocab.start] {
             b'{' => {
                 let (vocab, empty) = json::ids(&text[vocab.clone()])?;
-                Some(PyIds::new(vocab, empty, None))
+                Some(PyIds::new(Texts::new(vocab, empty), None))
             }
             _ => {
                 let (vocab, scores) = json::scored(&text[vocab.clone()])?;
-                Some(PyIds::new(vocab, None, Some(scores)))
+                Some(PyIds::new(Texts::new(vocab, None), Some(scores)))
             }
         };
         let lists = [merges, added].map(|found| found.filter(|found| data[found.start] == b'['));

@@ -20,9 +20,10 @@ use crate::decoders::{PyStream, batch_of, ids_of, parse_rules};
 use crate::errors::to_py;
 use crate::models::{Options, Pieces, compile, marker, strategy};
 use crate::normalizers::parse_normalizer;
-use crate::pieces::{Texts, tokens_of};
+use crate::pieces::tokens_of;
 use crate::schemes::parse_pretokenizer;
 use crate::texts::{PyChosen, Text, held, no_utf8, policy, string};
+use crate::written::Texts;
 
 /// A tokenizer, compiled from the plain data of a Spec.
 #[pyclass(frozen, name = "Tokenizer", module = "jogak._core")]
@@ -63,13 +64,12 @@ impl PyTokenizer {
         let at_once = texts.len() >= WORTH;
         let (spaces, normalizer) = (prepare.metaspace(), prepare.normalizer().clone());
         let tokens = added_tokens.clone();
-        let words = pieces.words(&options)?.filter(|_| at_once);
-        let is_ready = words.is_none() && at_once;
+        let teaches = written.whole_words && at_once;
         let way_forth = || -> PyResult<Tokenizer> {
             let model = compile(&options, pieces)?;
             let added = Added::new(tokens, prepare.normalizer()).map_err(to_py)?;
             let core = Tokenizer::new(prepare, added, model, CACHE_LIMIT);
-            if is_ready {
+            if at_once && !teaches {
                 core.make_ready(None);
             }
             Ok(core)
@@ -90,7 +90,10 @@ impl PyTokenizer {
             }
             Ok(Decoder::chain(written, &skipped, rules)?.with_empty(texts.empty()))
         };
-        let way_back = || (way_back(), words.map(|vocab| taught(&vocab, CACHE_LIMIT)));
+        let way_back = || {
+            let words = written.found.as_ref().filter(|_| teaches);
+            (way_back(), words.map(|vocab| taught(vocab, CACHE_LIMIT)))
+        };
         let (core, (decoder, known)) = both(at_once, way_forth, way_back);
         let core = core?.with_decoder(decoder.map_err(to_py)?);
         if known.is_some() {

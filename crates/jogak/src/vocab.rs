@@ -63,6 +63,18 @@ impl Vocab {
         }
     }
 
+    /// The pieces that stand one behind the other in `bytes`, by where each ends: the last with `bytes`, none before the one before
+    /// it. An empty piece makes a hole.
+    ///
+    /// ```
+    /// let vocab = jogak::vocab::Vocab::of_parts(b"low".to_vec(), vec![2, 2, 3]);
+    /// assert_eq!((vocab.piece(0), vocab.piece(1), vocab.id(b"w")), (Some(&b"lo"[..]), None, Some(2)));
+    /// ```
+    pub fn of_parts(bytes: Vec<u8>, ends: Vec<usize>) -> Self {
+        debug_assert!(ends.is_sorted() && ends.last().map_or(0, |&end| end) == bytes.len());
+        Self { bytes, ends, index: OnceLock::new() }
+    }
+
     /// Adds a piece behind all others; an empty one makes a hole.
     #[inline]
     pub fn push(&mut self, piece: &[u8]) {

@@ -6,10 +6,14 @@ Rule: the ids of a file are kept exactly; an id that no line names stands for no
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from jogak.errors import UnsupportedFeature
 from jogak.formats.bytelevel import has_all_bytes
-from jogak.spec import BPEModel, DecodeByteLevel, Marker, Model, Spec, Template
+from jogak.spec import BPEModel, Marker, Spec, Template
+
+if TYPE_CHECKING:
+    from jogak.spec import Model
 
 __all__ = ["MOST_HOLES", "pieces_by_id", "product", "refuse_options", "refuse_parts"]
 
@@ -106,6 +110,8 @@ def refuse_parts(
     Raises:
         UnsupportedFeature: added tokens with rules of their own, a template, truncation, padding.
     """
+    from jogak.spec import DecodeByteLevel
+
     own = {"byte-level": (DecodeByteLevel(),)}.get(spec.model.marker.kind)
     for cannot, part, without in (
         (normalizer and bool(spec.normalizer), "a normalizer", "normalizer=()"),

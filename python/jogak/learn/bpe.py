@@ -12,14 +12,10 @@ from jogak.errors import ConfigError, TrainingInterrupted
 from jogak.learn.job import Job, byte_pieces
 from jogak.resize import assign_ids
 from jogak.spec import BPE, BPEModel, Marker, Metaspace, ScoredBPEModel, Spec
-from jogak.spec.held import MergeTable, PieceTable
 from jogak.tokenizer import Tokenizer
 from jogak.training import TrainingLog
 
 __all__ = ["keeps_order", "learn", "usual_pretokenizer"]
-
-PieceTable.register(_core.Pieces)
-MergeTable.register(_core.Merges)
 
 #: The pre-tokenizer that goes with a marker unless another is named.
 _USUAL = {"byte-level": "o200k", "prefix": "metaspace"}

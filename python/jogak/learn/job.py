@@ -6,13 +6,20 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 
+from jogak import _core
 from jogak.errors import ConfigError
 from jogak.spec import Config, Metaspace, Normalizer, Pretokenizer
+from jogak.spec.held import MergeTable, NumberTable, PieceTable
 
 if TYPE_CHECKING:
     from jogak.counts import Counts
 
 __all__ = ["Job", "SpecialTokens", "byte_pieces", "special_ids"]
+
+# What the core has learned, models and logs may hold as it is.
+PieceTable.register(_core.Pieces)
+MergeTable.register(_core.Merges)
+NumberTable.register(_core.Integers)
 
 SpecialTokens: TypeAlias = Mapping[str, int] | Iterable[str]
 C = TypeVar("C", bound=Config)

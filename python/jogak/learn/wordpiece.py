@@ -85,23 +85,37 @@ def _learn(job: Job[WordPiece]) -> dict[str, Any]:
         consume=job.consume,
         progress=job.progress("merging"),
         trace=job.trace,
+        around=_around(job),
     )
+
+
+def _around(job: Job[WordPiece]) -> tuple[list[str], list[str]] | None:
+    """The texts before and behind all that is learned. None where it gets ids of another order."""
+    specials = job.specials
+    if [*specials.values()] != [*range(len(specials))]:
+        return None
+    uncounted = _uncounted_unknown(job.config, specials)
+    return [*specials], [] if uncounted is None else [uncounted]
 
 
 def _tokenizer(job: Job[WordPiece], result: dict[str, Any]) -> Tokenizer:
     """Core ids -> final ids, and all that is known into a Spec and a log."""
     config, specials = job.config, job.specials
     assert isinstance(config.marker, Marker)
-    texts: list[str] = result["pieces"]
+    # What comes as a table has its ids already.
+    texts, around = result["pieces"], _around(job)
+    first = 0 if around is None else len(around[0])
     alphabet: int = result["alphabet"]
+    symbols = [texts[first + i] for i in range(alphabet)]
     for text in specials:
-        if text in texts[:alphabet]:
+        if text in symbols:
             raise ConfigError(
                 f"special token {text!r} is a symbol of the corpus's alphabet, so text would become "
                 "it; choose a text of more than one character"
             )
-    uncounted = _uncounted_unknown(config, specials)
-    _, pieces = assign_ids(texts, specials, uncounted)
+    pieces = texts
+    if around is None:
+        _, pieces = assign_ids(texts, specials, _uncounted_unknown(config, specials))
     spec = Spec(
         model=WordPieceModel(
             pieces=pieces,
@@ -117,16 +131,18 @@ def _tokenizer(job: Job[WordPiece], result: dict[str, Any]) -> Tokenizer:
     log = WordPieceLog(
         config=config,
         stop=result["stop"],
-        counts=tuple(result["counts"]),
-        left_counts=tuple(result["left_counts"]),
-        right_counts=tuple(result["right_counts"]),
-        occurrences=tuple(result["occurrences"]),
-        live_changes=tuple(result["live_changes"]),
+        counts=result["counts"],
+        left_counts=result["left_counts"],
+        right_counts=result["right_counts"],
+        occurrences=result["occurrences"],
+        live_changes=result["live_changes"],
         initial_live=result["initial_live"],
         initial_length=result["initial_length"],
         distinct_words=result["distinct_words"],
         total_words=result["total_words"],
-        passed_over=tuple((texts[left], texts[right]) for left, right in result["passed_over"]),
+        passed_over=tuple(
+            (texts[first + left], texts[first + right]) for left, right in result["passed_over"]
+        ),
         report=job.counts.report,
     )
     if job.trace:

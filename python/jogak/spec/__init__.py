@@ -11,27 +11,13 @@ combination raises `ConfigError` here, not in training.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, TypeAlias, get_args
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
 from jogak.errors import ConfigError
 from jogak.spec.added import AddedTable, AddedToken, SpecialPolicy
 from jogak.spec.bpe import BPE, BPEModel, Strategy, Ties
 from jogak.spec.checks import one_of, unicode_texts
-from jogak.spec.codes import CodesModel
-from jogak.spec.decoders import (
-    DecodeByteFallback,
-    DecodeByteLevel,
-    DecodeCTC,
-    DecodeFuse,
-    DecodeMetaspace,
-    DecodeReplace,
-    DecoderStage,
-    DecodeSentencePiece,
-    DecodeStrip,
-    DecodeSuffix,
-    DecodeWordPiece,
-    decoder_stage_from_dict,
-)
 from jogak.spec.held import Held, MergeTable, NumberTable, PieceTable
 from jogak.spec.inputs import Padding, Template, TemplatePart, Truncation
 from jogak.spec.markers import Marker, MarkerKind
@@ -56,7 +42,6 @@ from jogak.spec.normalizers import (
     normalizer_from_dict,
     resolve_normalizer,
 )
-from jogak.spec.oniguruma import from_oniguruma
 from jogak.spec.pretokenizers import (
     Digits,
     FixedLength,
@@ -73,11 +58,30 @@ from jogak.spec.pretokenizers import (
 )
 from jogak.spec.record import dataclass, field, fields
 from jogak.spec.schemes import named_scheme
-from jogak.spec.scored_bpe import ScoredBPEModel
-from jogak.spec.unigram import Precision, UnigramModel
-from jogak.spec.unigram_config import SeedRule, Unigram
-from jogak.spec.word_level import WordLevelModel
-from jogak.spec.wordpiece import Criterion, WordPiece, WordPieceModel
+
+if TYPE_CHECKING:
+    from jogak.spec.codes import CodesModel
+    from jogak.spec.decoders import (
+        DecodeByteFallback,
+        DecodeByteLevel,
+        DecodeCTC,
+        DecodeFuse,
+        DecodeMetaspace,
+        DecodeReplace,
+        DecoderStage,
+        DecodeSentencePiece,
+        DecodeStrip,
+        DecodeSuffix,
+        DecodeWordPiece,
+        decoder_stage_from_dict,
+    )
+    from jogak.spec.families import Config, Model
+    from jogak.spec.oniguruma import from_oniguruma
+    from jogak.spec.scored_bpe import ScoredBPEModel
+    from jogak.spec.unigram import Precision, UnigramModel
+    from jogak.spec.unigram_config import SeedRule, Unigram
+    from jogak.spec.word_level import WordLevelModel
+    from jogak.spec.wordpiece import Criterion, WordPiece, WordPieceModel
 
 __all__ = [
     "BPE",
@@ -156,10 +160,54 @@ __all__ = [
     "resolve_pretokenizer",
 ]
 
-#: How to train: one config for each family.
-Config: TypeAlias = BPE | Unigram | WordPiece
-#: What came out of it: one model for each family.
-Model: TypeAlias = BPEModel | UnigramModel | WordLevelModel | WordPieceModel
+#: Nobody needs all families at once: these are imported when first asked for. Module -> names.
+_HOMES: Mapping[str, tuple[str, ...]] = {
+    "codes": ("CodesModel",),
+    "decoders": (
+        "DecodeByteFallback",
+        "DecodeByteLevel",
+        "DecodeCTC",
+        "DecodeFuse",
+        "DecodeMetaspace",
+        "DecodeReplace",
+        "DecodeSentencePiece",
+        "DecodeStrip",
+        "DecodeSuffix",
+        "DecodeWordPiece",
+        "DecoderStage",
+        "decoder_stage_from_dict",
+    ),
+    "families": ("Config", "Model"),
+    "oniguruma": ("from_oniguruma",),
+    "scored_bpe": ("ScoredBPEModel",),
+    "unigram": (
+        "Precision",
+        "UnigramModel",
+    ),
+    "unigram_config": (
+        "SeedRule",
+        "Unigram",
+    ),
+    "word_level": ("WordLevelModel",),
+    "wordpiece": (
+        "Criterion",
+        "WordPiece",
+        "WordPieceModel",
+    ),
+}
+_HOME = {name: module for module, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
 
 
 @dataclass(frozen=True, kw_only=True)

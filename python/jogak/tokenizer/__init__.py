@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from jogak import _core
 from jogak.errors import ConfigError, DecodeError, EncodeError, FormatError, JogakError
-from jogak.spec import BPEModel, Charsmap, RuleSet, Spec, UnigramModel
+from jogak.spec import BPEModel, Charsmap, RuleSet, Spec
 from jogak.spec.record import replace
 from jogak.tokenizer.running import Running
 
@@ -256,6 +256,8 @@ class Tokenizer(Running):
         return hash((len(self), self._spec.model.pieces[-1:]))
 
     def __repr__(self) -> str:
+        from jogak.spec import UnigramModel
+
         model = self._spec.model
         family = {
             "bpe": "BPE",

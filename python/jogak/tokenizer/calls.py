@@ -6,9 +6,13 @@ Rule: an impossible value is told here, by name, with what was expected; nothing
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from jogak.errors import ConfigError
-from jogak.spec import BPEModel, Model, Strategy, UnigramModel
+from jogak.spec import BPEModel, Strategy
+
+if TYPE_CHECKING:
+    from jogak.spec import Model
 
 __all__ = ["draw", "limit", "no_probabilities", "way"]
 
@@ -36,7 +40,7 @@ def draw(
             f"strategy is {strategy!r}, but a {model.family} model knows only its own; leave it out"
         )
     if alpha is not None:
-        if not isinstance(model, UnigramModel):
+        if model.family != "unigram":
             raise ConfigError(
                 f"alpha draws by probabilities, and a {model.family} model has none; with BPE pass "
                 "dropout=0.1 instead"

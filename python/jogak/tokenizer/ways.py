@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from jogak.errors import ConfigError
-from jogak.spec import SpecialPolicy, UnigramModel
+from jogak.spec import SpecialPolicy
 from jogak.tokenizer.calls import no_probabilities
 from jogak.tokenizer.compiled import Compiled
 
@@ -92,7 +92,7 @@ class Ways(Compiled):
 
         if isinstance(alpha, bool) or not 0.0 <= alpha <= 1e6:
             raise ConfigError(f"alpha is {alpha!r}; expected a number from 0 to 1,000,000")
-        if not isinstance(self._spec.model, UnigramModel):
+        if self._spec.model.family != "unigram":
             raise no_probabilities(self._spec.model, "score")
         how = self._policy(special)
         way = self._core.encode(text, how) if ids is None else [int(id_) for id_ in ids]

@@ -7,10 +7,11 @@ use jogak::count::Order;
 use jogak::symbols::draw;
 use jogak::train::{BpeConfig, BpeTrained, Corpus, Merge, PieceRules, Ties, TrainObserver, View};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::PyDict;
 
 use crate::counts::Counts;
 use crate::errors::{raise, to_py};
+use crate::lists::column;
 use crate::models::{Options, marker};
 use crate::pieces::{PyMerges, PyPieces};
 use crate::train::trace::{Change, Choice, Record, Trace, Words};
@@ -102,10 +103,10 @@ fn result<'py>(
         dict.set_item("merges", pairs)?;
         dict.set_item("pieces", &texts)?;
     }
-    let column = |of: fn(&Merge) -> u64| PyTuple::new(py, trained.merges.iter().map(of));
-    dict.set_item("counts", column(|merge| merge.count)?)?;
-    dict.set_item("occurrences", column(|merge| merge.replaced)?)?;
-    dict.set_item("live_changes", PyTuple::new(py, merges.map(|merge| merge.live_change))?)?;
+    let all = |of: fn(&Merge) -> u64| column(py, trained.merges.iter().map(of).collect());
+    dict.set_item("counts", all(|merge| merge.count)?)?;
+    dict.set_item("occurrences", all(|merge| merge.replaced)?)?;
+    dict.set_item("live_changes", column(py, merges.map(|merge| merge.live_change).collect())?)?;
     dict.set_item("stop", stop(trained.stop))?;
     let dead: Vec<bool> = trained.occurrences.iter().map(|&count| count == 0).collect();
     dict.set_item("dead", dead)?;

@@ -12,14 +12,16 @@ use pyo3::types::PyDict;
 
 use crate::counts::Counts;
 use crate::errors::{raise, to_py};
+use crate::lists::column;
 use crate::models::{Options, marker};
+use crate::pieces::PyPieces;
 use crate::train::trace::{Change, Choice, Record, Trace, Words};
 use crate::train::{Reporter, stop};
 
 /// Trains WordPiece on `counts`. `config` is `WordPiece` as a dict, flattened, where a `min_pair_count`
 /// of None means `"auto"`; the other arguments are those of `train_bpe`.
 #[pyfunction]
-#[pyo3(signature = (counts, config, other_pieces, threads, consume=false, progress=None, trace=0, candidates=20, words=50))]
+#[pyo3(signature = (counts, config, other_pieces, threads, consume=false, progress=None, trace=0, candidates=20, words=50, around=None))]
 #[expect(clippy::too_many_arguments, reason = "Python sees keywords")]
 pub(crate) fn train_wordpiece<'py>(
     py: Python<'py>,
@@ -32,6 +34,7 @@ pub(crate) fn train_wordpiece<'py>(
     trace: usize,
     candidates: usize,
     words: usize,
+    around: Option<(Vec<String>, Vec<String>)>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let config = parse(config, other_pieces)?;
     let mut watcher =
@@ -51,7 +54,7 @@ pub(crate) fn train_wordpiece<'py>(
         })
         .map_err(to_py)?;
     watcher.reporter.check()?;
-    result(py, &trained, watcher.trace.records)
+    result(py, &trained, watcher.trace.records, around)
 }
 
 fn in_order(
@@ -72,24 +75,31 @@ fn result<'py>(
     py: Python<'py>,
     trained: &WordPieceTrained,
     records: Vec<Record<Candidate>>,
+    around: Option<(Vec<String>, Vec<String>)>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     let texts: Vec<String> = trained.pieces.iter().map(|piece| text(piece)).collect();
     dict.set_item("alphabet", trained.alphabet)?;
-    let column = |of: fn(&WordPieceMerge) -> u64| trained.merges.iter().map(of).collect::<Vec<_>>();
-    dict.set_item("counts", column(|merge| merge.count))?;
-    dict.set_item("left_counts", column(|merge| merge.left_count))?;
-    dict.set_item("right_counts", column(|merge| merge.right_count))?;
-    dict.set_item("occurrences", column(|merge| merge.replaced))?;
-    let live: Vec<i8> = trained.merges.iter().map(|merge| merge.live_change).collect();
-    dict.set_item("live_changes", live)?;
+    let merges = trained.merges.iter();
+    let all = |of: fn(&WordPieceMerge) -> u64| column(py, merges.clone().map(of).collect());
+    dict.set_item("counts", all(|merge| merge.count)?)?;
+    dict.set_item("left_counts", all(|merge| merge.left_count)?)?;
+    dict.set_item("right_counts", all(|merge| merge.right_count)?)?;
+    dict.set_item("occurrences", all(|merge| merge.replaced)?)?;
+    let live = merges.clone().map(|merge| merge.live_change).collect();
+    dict.set_item("live_changes", column(py, live)?)?;
     dict.set_item("stop", stop(trained.stop))?;
     dict.set_item("initial_live", trained.initial_live)?;
     dict.set_item("initial_length", trained.initial_length)?;
     dict.set_item("distinct_words", trained.distinct_words)?;
     dict.set_item("total_words", trained.total_words)?;
     dict.set_item("passed_over", &trained.passed_over)?;
-    dict.set_item("pieces", texts)?;
+    if let Some((before, behind)) = around {
+        let all = before.iter().chain(&texts).chain(&behind).map(String::as_str);
+        dict.set_item("pieces", Bound::new(py, PyPieces::new(all))?)?;
+    } else {
+        dict.set_item("pieces", texts)?;
+    }
     let records =
         records.into_iter().map(|record| record.dict(py)).collect::<PyResult<Vec<_>>>()?;
     dict.set_item("trace", records)?;

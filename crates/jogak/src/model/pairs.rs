@@ -1,5 +1,7 @@
 //! Which two pieces merge into which, and how early.
 
+use crate::scan::prefetch;
+
 /// "No merge": greater than every rank.
 pub(super) const NO_RANK: u32 = u32::MAX;
 
@@ -65,6 +67,14 @@ impl PairTable {
         self.len += 1;
         self.ranks = self.ranks.max(rank as usize + 1);
         true
+    }
+
+    /// Asks for the memory that [`PairTable::get`] will look at.
+    #[inline]
+    pub(super) fn prefetch(&self, left: u32, right: u32) {
+        let mark = self.mark(left, right);
+        prefetch(&self.marks, mark / 64);
+        prefetch(&self.slots, mark / 8);
     }
 
     /// The rank and the product of a pair; the rank is [`NO_RANK`] if it does not merge.

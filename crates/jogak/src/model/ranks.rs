@@ -7,6 +7,8 @@
 //! smaller ranks leave those two parts; where they leave more of some piece, and a part of greater rank
 //! may come in between, all pairs are looked at.
 
+use std::ops::Range;
+
 use super::merge::Merger;
 use super::pairs::{NO_RANK, PairTable};
 use crate::beside::both;
@@ -45,7 +47,6 @@ pub(super) fn ids_of_bytes(vocab: &Vocab) -> [Option<u32>; 256] {
 /// before them: what the merges up to some rank leave of the pieces that follow can be found on two threads, and where
 /// that is two parts, no later merge comes in between. Whatever is left in more parts is looked at again in its turn.
 pub(super) fn ranked(vocab: &Vocab, bytes: &[u32; 256]) -> Ranked {
-    let pieces: Vec<(u32, &[u8])> = long_pieces(vocab).collect();
     let mut so_far = SoFar {
         bytes,
         firsts: vec![NO_RANK; 1 << 16],
@@ -53,19 +54,24 @@ pub(super) fn ranked(vocab: &Vocab, bytes: &[u32; 256]) -> Ranked {
     };
     let mut merger = Merger::default();
     let mut all: Option<AllPairs> = None;
-    let mut rest = &pieces[..];
-    while !rest.is_empty() {
-        let done = pieces.len() - rest.len();
-        let (part, behind) = rest.split_at(rest.len().min((done / 8).max(SMALLEST_PART)));
-        rest = behind;
-        let ahead = |part: &[(u32, &[u8])]| -> Vec<_> {
+    let (mut done, end) = (0, vocab.len() as u32);
+    while done < end {
+        let next = end.min(done + (done / 8).max(SMALLEST_PART));
+        let middle = done.midpoint(next);
+        let ahead = |ids: Range<u32>| -> Vec<_> {
             let mut merger = Merger::default();
-            part.iter().map(|(_, piece)| so_far.halves(piece, &mut merger)).collect()
+            let pieces = ids.map(|id| vocab.piece(id).unwrap_or_default());
+            pieces.map(|piece| so_far.halves(piece, &mut merger)).collect()
         };
-        let (one, other) = part.split_at(part.len() / 2);
-        let (one, other) = both(part.len() >= SMALLEST_PART, || ahead(one), || ahead(other));
-        for (&(id, piece), found) in part.iter().zip(one.into_iter().chain(other)) {
-            if let Some([left, right]) = found.or_else(|| so_far.halves(piece, &mut merger))
+        let (mut found, other) =
+            both(next - done >= SMALLEST_PART, || ahead(done..middle), || ahead(middle..next));
+        found.extend(other);
+        for (place, id) in (done..next).enumerate() {
+            if let Some(&Some([left, right])) = found.get(place + AHEAD) {
+                so_far.pairs.prefetch(left, right);
+            }
+            let Some(piece) = vocab.piece(id).filter(|piece| piece.len() > 1) else { continue };
+            if let Some([left, right]) = found[place].or_else(|| so_far.halves(piece, &mut merger))
                 && so_far.pairs.insert(left, right, id, id)
             {
                 if let &[left, right] = piece {
@@ -80,12 +86,16 @@ pub(super) fn ranked(vocab: &Vocab, bytes: &[u32; 256]) -> Ranked {
                 return Ranked { pairs: by_all_pairs(vocab, bytes, all), proper: false };
             }
         }
+        done = next;
     }
     Ranked { pairs: so_far.pairs, proper: true }
 }
 
 /// Pieces that are looked at ahead at once: more than that the start of a thread takes as long.
-const SMALLEST_PART: usize = 1 << 12;
+const SMALLEST_PART: u32 = 1 << 12;
+
+/// So many merges before it is entered, the memory for one is asked for.
+const AHEAD: usize = 8;
 
 /// The merges up to some rank.
 struct SoFar<'a> {
@@ -96,9 +106,9 @@ struct SoFar<'a> {
 }
 
 impl SoFar<'_> {
-    /// The two parts that they leave of a piece of two bytes or more; None if they leave more.
+    /// The two parts that they leave of a piece; None if they leave more, or if it is a byte.
     fn halves(&self, piece: &[u8], merger: &mut Merger) -> Option<[u32; 2]> {
-        if piece.len() <= SHORT {
+        if (2..=SHORT).contains(&piece.len()) {
             return halves(piece, self.bytes, &self.firsts, &self.pairs);
         }
         start(merger, piece, self.bytes);
@@ -277,11 +287,11 @@ mod tests {
             let mut vocab = Vocab::new((0..=255).map(|byte| [byte]));
             let bytes = byte_ids(&vocab);
             let (mut merger, mut pairs) =
-                (Merger::default(), PairTable::with_capacity(4 * SMALLEST_PART));
+                (Merger::default(), PairTable::with_capacity(4 * SMALLEST_PART as usize));
             let mut seen = std::collections::HashSet::new();
             let mut below = |n: usize| random.next() as usize % n;
             let letters = 10 + below(40);
-            while vocab.len() < 3 * SMALLEST_PART + 1000 {
+            while vocab.len() < 3 * SMALLEST_PART as usize + 1000 {
                 // As in training: two neighbours in a text.
                 let text: Vec<u8> =
                     (0..40).map(|_| b'a'.wrapping_add(below(letters) as u8)).collect();
