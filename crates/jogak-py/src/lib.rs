@@ -15,7 +15,7 @@ mod sections;
 mod texts;
 mod tokenizer;
 mod train;
-mod written;
+mod vocabulary;
 
 use pyo3::prelude::*;
 

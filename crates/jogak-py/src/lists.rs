@@ -10,7 +10,7 @@ use pyo3::types::{PyBytes, PyTuple};
 
 use crate::pieces::PyIds;
 use crate::sections::{WORTH, without};
-use crate::written::Texts;
+use crate::vocabulary::Texts;
 
 /// Whole numbers, of which not even the sum without their signs has more than 63 bits.
 #[pyclass(frozen, sequence, name = "Integers", module = "jogak._core")]

@@ -13,7 +13,7 @@ use pyo3::types::PyDict;
 
 use crate::errors::{raise, to_py};
 use crate::pieces::merges_of;
-use crate::written::Texts;
+use crate::vocabulary::Texts;
 
 /// Compiles what a model's `to_core()` says, whose pieces these are.
 pub(crate) fn compile(options: &Options<'_, '_>, pieces: Pieces) -> PyResult<Model> {

@@ -16,7 +16,7 @@ use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::lists::PyIntegers;
-use crate::written::Texts;
+use crate::vocabulary::Texts;
 
 /// Texts and their ids, as a mapping; every text and every id stands once.
 #[pyclass(frozen, mapping, name = "Ids", module = "jogak._core")]

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::pieces::{PyIds, PyPairs};
-use crate::written::Texts;
+use crate::vocabulary::Texts;
 
 /// The pieces of a rank file; None for a file that is left to
 /// others.

@@ -23,7 +23,7 @@ use crate::normalizers::parse_normalizer;
 use crate::pieces::tokens_of;
 use crate::schemes::parse_pretokenizer;
 use crate::texts::{PyChosen, Text, held, no_utf8, policy, string};
-use crate::written::Texts;
+use crate::vocabulary::Texts;
 
 /// A tokenizer, compiled from the plain data of a Spec.
 #[pyclass(frozen, name = "Tokenizer", module = "jogak._core")]
