@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import jogak
+from jogak import spec
 
 ROOT = Path(__file__).resolve().parent.parent
 PYTHON = ROOT / "python" / "jogak"
@@ -258,6 +259,26 @@ def test_public_names_have_one_home() -> None:
     assert set(jogak.__all__) <= set(dir(jogak))
     with pytest.raises(AttributeError, match="'nothing'"):
         jogak.nothing  # noqa: B018 - the look-up is the test
+
+
+def test_families_are_imported_when_they_are_asked_for() -> None:
+    program = (
+        "import sys, jogak\n"
+        "from jogak.spec import BPEModel, Named, Spec\n"
+        "model = BPEModel(pieces=('a', 'b', 'ab'), merges=((0, 1),))\n"
+        "jogak.Tokenizer(Spec(model=model, pretokenizer=(Named('none'),))).encode('ab')\n"
+        "print(*sys.modules)\n"
+        "import jogak.spec\n"
+        "assert all(hasattr(jogak.spec, name) for name in jogak.spec.__all__)\n"
+        "assert {*jogak.spec.__all__} <= {*dir(jogak.spec)} and not hasattr(jogak.spec, 'nothing')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    later = {f"jogak.spec.{name}" for name in spec._HOMES}
+    assert "jogak.spec.bpe" in done.stdout.split()
+    assert len(later) > 7
+    assert not later & {*done.stdout.split()}
 
 
 def test_every_public_name_is_there() -> None:
