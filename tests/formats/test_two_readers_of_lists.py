@@ -156,7 +156,7 @@ CHANGED = {
     "a merge that makes nothing, longest match": (
         BPE.replace('"strategy":"merges"', '"strategy":"longest-match"'), MERGES, '"merges":[2,2]',
     ),
-    "a merge of a hole": (BPE, PIECES, '"hug",null],"hole":11,'),
+    "a field of the model that is not known": (BPE, PIECES, '"hug",null],"hole":11,'),
     "a field twice": (BPE, MERGES, f"{MERGES},{MERGES}"),
     "a section twice": (BPE, '"version":3', '"version":3,"spec":{}'),
     "lists where none should be": (BPE, '"version":3', '"version":3,"scores":[1]'),

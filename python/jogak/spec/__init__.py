@@ -160,7 +160,8 @@ __all__ = [
     "resolve_pretokenizer",
 ]
 
-#: Nobody needs all families at once: these are imported when first asked for. Module -> names.
+#: Nobody needs all families at once: these are imported when first asked for. Module -> names. (The
+#: package's own face does the same; it imports none of its rooms, so neither has it of the other.)
 _HOMES: Mapping[str, tuple[str, ...]] = {
     "codes": ("CodesModel",),
     "decoders": (
