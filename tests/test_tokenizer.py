@@ -13,6 +13,7 @@ import sys
 import textwrap
 import threading
 import time
+from collections import UserList
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -20,6 +21,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import jogak
 
@@ -265,7 +268,7 @@ def test_decoding_takes_lists_and_arrays(tok: jogak.Tokenizer) -> None:
 
 @pytest.mark.parametrize("kind", ["uint8", "uint16", "int32", "int64", "uint64"])
 def test_decoding_takes_many_ids(tok: jogak.Tokenizer, kind: str) -> None:
-    """Long lists are read another way than short ones, and so is every kind of array."""
+    """Every kind of sequence and array is read in a way of its own."""
     ids = [id_ for id_ in tok.encode("lowest low") if id_ < 256] * 99
     text = tok.decode(ids[:1]) * 300
     for many in ([ids[0]] * 300, tuple([ids[0]] * 300), np.array([ids[0]] * 600, dtype=kind)[::2]):
@@ -274,6 +277,46 @@ def test_decoding_takes_many_ids(tok: jogak.Tokenizer, kind: str) -> None:
     whole = "".join(tok.decode([id_]) for id_ in ids[:9]) * 11
     assert tok.decode([*map(np.dtype(kind).type, ids[:9])] * 11) == whole
     assert tok.decode_batch([ids[:9] * 11, np.array(ids[:9] * 11, dtype=kind)]) == [whole] * 2
+
+
+class Index:
+    """What is no number, but says where it stands."""
+
+    def __index__(self) -> int:
+        return 1
+
+
+NUMBERS = st.integers(0, 255)
+ODD = st.one_of(
+    st.integers(-(2**70), 2**70),
+    st.sampled_from([2**32 - 1, 2**32, 2**64 - 1, 2**64, -1, True, False]),
+    st.sampled_from([1.0, "1", None, b"1", Index(), np.uint8(7), np.int64(-1), []]),
+)
+
+
+@given(st.one_of(st.lists(NUMBERS), st.lists(NUMBERS | ODD)))
+def test_lists_are_read_as_other_sequences_are(tok: jogak.Tokenizer, ids: list[Any]) -> None:
+    """Those of a list are looked at where they lie, those of any other sequence are taken out."""
+
+    def answer(ids: Any) -> str:
+        try:
+            return tok.decode(ids)
+        except jogak.DecodeError as error:
+            return str(error)
+
+    assert answer(ids) == answer(tuple(ids)) == answer(UserList(ids))
+
+
+def test_reading_a_list_keeps_no_number_and_lets_none_go(tok: jogak.Tokenizer) -> None:
+    # Python makes each number above 256 anew.
+    ids = [int(str(id_)) for id_ in range(257, 270)]
+    wrong = [*ids, 2**40, object()]
+    before = [sys.getrefcount(id_) for id_ in wrong]
+    text = tok.decode(ids)
+    with pytest.raises(jogak.DecodeError):
+        tok.decode(wrong)
+    assert [sys.getrefcount(id_) for id_ in wrong] == before
+    assert tok.decode(ids) == text
 
 
 @pytest.mark.parametrize("ids", [[-1], [2**32], [1.5], ["a"], [10**6], 5, None], ids=str)

@@ -4,13 +4,12 @@ use std::ops::Range;
 
 use jogak::decode::{Rule, SentencePiece, Stream, Strip};
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
-use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBytes, PyDict, PyList, PyListMethods, PyTupleMethods, PyType};
+use pyo3::types::{PyDict, PyList};
 
 use crate::errors::{raise, to_py};
 use crate::models::Options;
+use crate::numbers::read_list;
 use crate::tokenizer::PyTokenizer;
 
 /// The rules of a decoder: a list of dicts, as `to_dict()` of the stages gives them.
@@ -65,10 +64,6 @@ fn parse_rule(options: &Options<'_, '_>) -> PyResult<Rule> {
     })
 }
 
-/// From so many ids on a list is read by Python's own `array`, which costs a call, but then less than
-/// looking at every number from here does.
-const MANY: usize = 128;
-
 /// Ids from a list or an array.
 pub(crate) fn ids_of(ids: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
     let mut found = Vec::new();
@@ -94,32 +89,6 @@ fn ids_into(ids: &Bound<'_, PyAny>, found: &mut Vec<u32>) -> PyResult<()> {
     })?;
     found.extend(others);
     Ok(())
-}
-
-/// Reads a list of numbers; false if something else is in it.
-fn read_list(list: &Bound<'_, PyList>, found: &mut Vec<u32>) -> bool {
-    if list.len() >= MANY
-        && let Some(bytes) = packed(list)
-    {
-        let numbers = bytes.as_bytes().chunks_exact(4);
-        if numbers.len() == list.len() {
-            found.extend(
-                numbers.map(|four| u32::from_ne_bytes([four[0], four[1], four[2], four[3]])),
-            );
-            return true;
-        }
-    }
-    // A tuple lends its items; a list, which may change meanwhile, counts every one that it gives.
-    found.reserve(list.len());
-    list.to_tuple().iter_borrowed().all(|id| id.extract().map(|id| found.push(id)).is_ok())
-}
-
-/// A list of numbers as `array.array("I", list)` has them.
-fn packed<'py>(list: &Bound<'py, PyList>) -> Option<Bound<'py, PyBytes>> {
-    static ARRAY: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    let py = list.py();
-    let array = ARRAY.import(py, "array", "array").ok()?.call1((intern!(py, "I"), list)).ok()?;
-    array.call_method0(intern!(py, "tobytes")).ok()?.cast_into().ok()
 }
 
 /// Reads a numpy array of whole numbers, whatever its strides; false if it is none, or has a number that

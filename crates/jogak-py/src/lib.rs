@@ -9,6 +9,7 @@ mod inputs;
 mod lists;
 mod models;
 mod normalizers;
+mod numbers;
 mod pieces;
 mod schemes;
 mod sections;

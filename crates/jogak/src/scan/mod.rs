@@ -1,6 +1,6 @@
 //! What the bytes of a text are, 64 at a time.
 //!
-//! Rule: knows bytes, and nothing of words or of Unicode. The only room with `unsafe`: vector code is one
+//! Rule: knows bytes, and nothing of words or of Unicode. The only room of the core with `unsafe`: vector code is one
 //! call behind a check of the machine, and each set of it has a safe twin that the tests hold it to.
 //!
 //! In words: look at every byte and write down, for every kind of byte that somebody asks about, which
