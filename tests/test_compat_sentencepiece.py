@@ -170,12 +170,16 @@ def test_what_stands_around(pair: Pair, text: str, frame: dict[str, bool], form:
     both(pair, "encode", [text, "x"], out_type=form, **frame)
 
 
-@given(text=hostile, more=st.lists(st.integers(0, 99), max_size=9), at=st.integers(0, 9))
+@given(
+    text=hostile,
+    more=st.lists(st.integers(0, 99) | st.integers(0, 2**20), max_size=9),
+    at=st.integers(0, 9),
+)
 @settings(max_examples=25)
 def test_decoding(pair: Pair, text: str, more: list[int], at: int) -> None:
     ours, theirs = pair
     ids = theirs.encode(text)
-    ids[at:at] = more
+    ids[at:at] = [id_ % len(theirs) for id_ in more]
     pieces = [*theirs.encode(text, out_type=str), "x", "▁", "漢", theirs.id_to_piece(5)]
     for form in (str, bytes, "serialized_proto", "offset_mapping"):
         both(pair, "decode", ids, out_type=form)
@@ -405,6 +409,16 @@ def test_what_older_scripts_use(small: Pair) -> None:
     ours.set_encode_extra_options("bos:eos:reverse")
     assert ours.encode("hello") == theirs.encode("hello", add_bos=True, add_eos=True)[::-1]
     ours.set_encode_extra_options("")
+    ids, pieces = [*ours.encode(text), 0], [*ours.encode(text, out_type=str), "x?"]
+    ours.set_decode_extra_options("bos:reverse:eos")
+    assert ours.decode(ids) == theirs.decode(ids[::-1])
+    assert ours.decode([pieces]) == [theirs.decode(pieces[::-1])]
+    ours.set_decode_extra_options("unk")
+    assert ours.decode(ids) == theirs.decode(ids)
+    known = [piece if theirs.piece_to_id(piece) else "<unk>" for piece in pieces]
+    assert ours.decode(pieces) == theirs.decode(known) != theirs.decode(pieces)
+    ours.set_decode_extra_options("")
+    assert ours.decode(pieces) == theirs.decode(pieces)
     with pytest.raises(RuntimeError, match="not available"):
         ours.set_encode_extra_options("no such")
     changed = pickle.loads(pickle.dumps(ours))

@@ -14,6 +14,7 @@ from jogak.spec import AddedTable, PieceTable, Spec, SpecialPolicy
 from jogak.spec.record import dataclass
 
 __all__ = [
+    "POLICIES",
     "Allowed",
     "Disallowed",
     "Text",
@@ -24,6 +25,9 @@ __all__ = [
     "plain_tokens",
     "policy",
 ]
+
+#: All that a policy can be.
+POLICIES: tuple[str, ...] = get_args(SpecialPolicy)
 
 #: tiktoken's sets: all special tokens, or these.
 Allowed: TypeAlias = Literal["all"] | AbstractSet[str]
@@ -132,7 +136,7 @@ def policy(
     if allowed is None and disallowed is None:
         if special is None:
             return default
-        if special not in get_args(SpecialPolicy):
+        if special not in POLICIES:
             raise ConfigError(f"special is {special!r}; expected 'text', 'parse' or 'error'")
         return special
     if special is not None:

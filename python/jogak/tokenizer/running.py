@@ -12,7 +12,7 @@ from jogak import inputs
 from jogak.errors import ConfigError
 from jogak.ragged import Ragged
 from jogak.spec import SpecialPolicy, Strategy
-from jogak.special import Allowed, Disallowed, Text, Trusted, all_parts
+from jogak.special import POLICIES, Allowed, Disallowed, Text, Trusted, all_parts
 from jogak.threads import resolve_threads
 from jogak.tokenizer.calls import limit, way
 from jogak.tokenizer.decoding import Decoding
@@ -88,11 +88,11 @@ class Running(Decoding, Ways):
             and alpha is None
             and seed is None
             and strategy is None
-            and special is None
+            and (special is None or special in POLICIES)
             and allowed_special is None
             and disallowed_special is None
         ):
-            ids = self._core.encode(text, self._plain)
+            ids = self._core.encode(text, special or self._plain)
         else:
             draw = self._draw(dropout, alpha, seed, strategy)
             read = self._read(text, special, allowed_special, disallowed_special)
@@ -120,11 +120,11 @@ class Running(Decoding, Ways):
             and alpha is None
             and seed is None
             and strategy is None
-            and special is None
+            and (special is None or special in POLICIES)
             and allowed_special is None
             and disallowed_special is None
         ):
-            ids = self._core.encode_array(text, self._plain)
+            ids = self._core.encode_array(text, special or self._plain)
         else:
             draw = self._draw(dropout, alpha, seed, strategy)
             read = self._read(text, special, allowed_special, disallowed_special)
@@ -375,11 +375,11 @@ class Running(Decoding, Ways):
             type(text) is str
             and self._plain is not None
             and strategy is None
-            and special is None
+            and (special is None or special in POLICIES)
             and allowed_special is None
             and disallowed_special is None
         ):
-            return self._core.count(text, self._plain)
+            return self._core.count(text, special or self._plain)
         read = self._read(text, special, allowed_special, disallowed_special)
         return self._core.count(*read, strategy, self._draw(None, None, None, strategy))
 

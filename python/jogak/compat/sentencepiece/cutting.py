@@ -73,14 +73,12 @@ class Cutter:
 
     def ids(self, texts: Sequence[str | bytes], num_threads: int) -> list[list[int]]:
         """The ids of texts, the short way."""
+        if len(texts) == 1 and isinstance(texts[0], str):
+            return [self.tokenizer.encode(texts[0], special="text")]
         valid = [text if isinstance(text, str) else _valid(text) for text in texts]
         known = [text for text in valid if text is not None]
-        if len(known) == 1:
-            found = [self.tokenizer.encode(known[0], special="text")]
-        else:
-            batch = self.tokenizer.encode_batch(known, num_threads=num_threads, special="text")
-            found = batch.to_lists()
-        rest = iter(found)
+        batch = self.tokenizer.encode_batch(known, num_threads=num_threads, special="text")
+        rest = iter(batch.to_lists())
         return [
             [part.id for part in self.cut(raw).parts] if text is None else next(rest)
             for text, raw in zip(valid, map(_bytes, texts), strict=True)

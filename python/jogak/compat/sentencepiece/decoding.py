@@ -1,20 +1,45 @@
 """Pieces -> text, as SentencePiece decodes: control pieces vanish, unknown ones have a surface.
 
-Rule: works on bytes, since pieces of bytes need not make UTF-8.
+Rule: the text alone is made by `jogak.Tokenizer`. Where pieces are to know their places, or may be none
+of the model's, it is made here, in bytes, since pieces of bytes need not make UTF-8.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from jogak.compat.sentencepiece.messages import Cut, Part
 from jogak.compat.sentencepiece.vocabulary import Vocabulary
+from jogak.errors import DecodeError
 from jogak.formats.sentencepiece_model import PieceType
 
-__all__ = ["decoded"]
+if TYPE_CHECKING:
+    from jogak.tokenizer import Tokenizer
+
+__all__ = ["decoded", "decoded_text"]
 
 _MARK = "▁".encode()
 _REPLACEMENT = "\ufffd".encode()
+
+
+def decoded_text(
+    tokenizer: Tokenizer, vocabulary: Vocabulary, row: Any, *, of_pieces: bool
+) -> str | None:
+    """The text that ids or pieces stand for; None if one of them is none of the model's.
+
+    Args:
+        tokenizer: the model, which knows its own way back.
+        vocabulary: what the pieces are.
+        row: any sequence; what is in it may be anything.
+        of_pieces: whether the first of them is a piece.
+    """
+    try:
+        # What is no piece becomes None, which is no id.
+        ids: Any = [*map(vocabulary.ids.get, row)] if of_pieces else row
+        return tokenizer.decode(ids)
+    except (DecodeError, TypeError):
+        return None
 
 
 def decoded(vocabulary: Vocabulary, pieces: Sequence[tuple[bytes, int]]) -> Cut:

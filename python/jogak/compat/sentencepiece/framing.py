@@ -63,8 +63,10 @@ class Frame:
                 pieces = [*pieces, texts[self._control(self._eos, "EOS")].encode()]
             else:
                 unknown = texts[self._unknown].encode()
+                found = (find(piece.decode("utf-8", "surrogateescape")) for piece in pieces)
                 pieces = [
-                    unknown if find(piece.decode()) == self._unknown else piece for piece in pieces
+                    unknown if id_ == self._unknown else piece
+                    for id_, piece in zip(found, pieces, strict=True)
                 ]
         return pieces
 

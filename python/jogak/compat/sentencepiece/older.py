@@ -5,7 +5,6 @@ Immutable messages count places in characters, those of 0.2.3 in bytes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -26,8 +25,8 @@ class Older:
         def _cut(self) -> Cutter: ...
 
     #: What `SetEncodeExtraOptions` and `SetDecodeExtraOptions` asked for.
-    _encode_options: Sequence[str] = ()
-    _decode_options: Sequence[str] = ()
+    _encode_options: tuple[str, ...] = ()
+    _decode_options: tuple[str, ...] = ()
 
     def Init(self, *args: Any, **kwargs: Any) -> None:
         """Make it anew."""

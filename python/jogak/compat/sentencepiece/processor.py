@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from jogak.compat.sentencepiece.cutting import Cutter
-from jogak.compat.sentencepiece.decoding import decoded
+from jogak.compat.sentencepiece.decoding import decoded, decoded_text
 from jogak.compat.sentencepiece.forms import Forms, add_snake_case
 from jogak.compat.sentencepiece.framing import Frame
 from jogak.compat.sentencepiece.messages import (
@@ -87,6 +87,8 @@ class SentencePieceProcessor(Forms, Pieces, Older):
     ) -> None:
         self._vocabulary = Vocabulary()
         self._cutter: Cutter | None = None
+        # To look up what stands around takes as long as to encode a short text.
+        self._frames: dict[object, Frame] = {}
         self._return_type = self._resolve_return_type(return_type, out_type, default=int)
         self._add_bos = add_bos
         self._add_eos = add_eos
@@ -168,6 +170,7 @@ class SentencePieceProcessor(Forms, Pieces, Older):
         normalizing = Normalizing(vocabulary.file.normalizer, vocabulary.kept, suffix)
         self._cutter = Cutter(vocabulary, normalizing)
         self._vocabulary = vocabulary
+        self._frames = {}
         return True
 
     def _cut(self) -> Cutter:
@@ -248,14 +251,16 @@ class SentencePieceProcessor(Forms, Pieces, Older):
         reverse: bool | None,
         emit_unk_piece: bool | None,
     ) -> Frame:
-        return Frame(
-            self._vocabulary,
-            self._encode_options,
-            self._add_bos if add_bos is None else add_bos,
-            self._add_eos if add_eos is None else add_eos,
-            self._reverse if reverse is None else reverse,
-            self._emit_unk_piece if emit_unk_piece is None else emit_unk_piece,
+        asked = (
+            bool(self._add_bos if add_bos is None else add_bos),
+            bool(self._add_eos if add_eos is None else add_eos),
+            bool(self._reverse if reverse is None else reverse),
+            bool(self._emit_unk_piece if emit_unk_piece is None else emit_unk_piece),
         )
+        key = (self._encode_options, asked)
+        if key not in self._frames:
+            self._frames[key] = Frame(self._vocabulary, self._encode_options, *asked)
+        return self._frames[key]
 
     def _shaped(self, cuts: Sequence[Cut], frame: Frame, kind: Any, batch: bool) -> Any:
         """Cuts in the form that was asked for."""
@@ -385,9 +390,9 @@ class SentencePieceProcessor(Forms, Pieces, Older):
             input = [input]
         batch = _is_batch(input)
         rows = list(input) if batch else [input]
-        filled = [row for row in rows if _is_sequence(row) and len(row) > 0]
-        of_pieces = bool(filled) and _is_pieces(filled[0])
-        in_bytes = of_pieces and isinstance(filled[0][0], bytes)
+        first = next((row for row in rows if _is_sequence(row) and len(row) > 0), None)
+        of_pieces = first is not None and _is_pieces(first)
+        in_bytes = first is not None and of_pieces and isinstance(first[0], bytes)
         out = [self._decoded(row, of_pieces, in_bytes, return_type, return_bytes) for row in rows]
         return out if batch else out[0]
 
@@ -395,6 +400,13 @@ class SentencePieceProcessor(Forms, Pieces, Older):
         self, row: Any, of_pieces: bool, in_bytes: bool, kind: Any, return_bytes: bool | None
     ) -> Any:
         vocabulary = self._vocabulary
+        if self._decode_options:
+            frame = Frame(vocabulary, self._decode_options, False, False, False, False)
+            row = frame.pieces([*map(_piece, row)]) if of_pieces else frame.ids(ids_of(row))
+        if kind in (str, bytes) and self._cutter is not None:
+            made = decoded_text(self._cutter.tokenizer, vocabulary, row, of_pieces=of_pieces)
+            if made is not None:
+                return made if kind is str and not in_bytes else made.encode()
         if of_pieces:
             self._cut()
             pieces = [_piece(piece) for piece in row]
@@ -455,7 +467,7 @@ class SentencePieceProcessor(Forms, Pieces, Older):
 
     def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__.copy()
-        for name in ("_vocabulary", "_cutter"):
+        for name in ("_vocabulary", "_cutter", "_frames"):
             del state[name]
         return {**state, "model_proto": self.serialized_model_proto()}
 
