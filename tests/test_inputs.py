@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import functools
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any
 
@@ -422,6 +424,38 @@ def test_batches_are_data() -> None:
     assert tok.encoding_batch([]).input_ids.shape == (0, 0)
     arrow = pytest.importorskip("pyarrow")
     assert arrow.array(batch).to_pylist() == batch.input_ids.tolist()
+
+
+@pytest.mark.parametrize("spans", [True, False])
+def test_arrays_are_made_once_and_when_they_are_asked_for(spans: bool) -> None:
+    """Whatever was asked for before, and by whom."""
+    tok = tokenizers()["byte-level"]
+    fields = ["ids", "type_ids", "special_tokens_mask", "attention_mask", "sequence_ids"]
+    fields += ["word_ids", "byte_spans", "char_spans"] * spans
+    make = functools.partial(tok.encoding, "low 밥", "new", truncation=8, spans=spans)
+    for order in (fields, fields[::-1]):
+        enc, again = make(), pickle.loads(pickle.dumps(make()))
+        with ThreadPoolExecutor(4) as pool:
+            found = [list(pool.map(getattr, [enc] * 8, [field] * 8)) for field in order]
+        for field, arrays in zip(order, found, strict=True):
+            assert getattr(enc, field) is getattr(enc, field)
+            assert all(np.array_equal(array, getattr(again, field)) for array in arrays)
+        assert enc == again == make()
+    if not spans:
+        for field in ("word_ids", "byte_spans", "char_spans"):
+            with pytest.raises(jogak.ConfigError, match=f"no {field}"):
+                getattr(enc, field)
+        assert make().to_dict()["word_ids"] is None
+
+
+def test_every_form_of_a_call_is_its_own() -> None:
+    """Forms are kept, but not mixed up, and not all of them."""
+    tok = tokenizers()["byte-level"]
+    for length in [*range(4, 40), *range(4, 40)]:
+        enc = tok.encoding("low lower newest widest " * 9, truncation=length, padding=length + 1)
+        assert enc.attention_mask.sum() == length == len(enc) - 1
+        alone = tok.encoding("low", add_special_tokens=False, truncation=length)
+        assert alone.tokens == tok.tokens("low")
 
 
 def test_batches_do_not_depend_on_threads() -> None:

@@ -1,7 +1,7 @@
 """The native module."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, TypeAlias, TypedDict, final
+from typing import Any, Literal, TypeAlias, TypedDict, final, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +11,12 @@ from jogak.corpus import Readable
 __all__ = [
     "AddedTokens",
     "Chosen",
+    "Columns",
     "Counts",
     "Cursor",
     "DecodeStream",
     "Documents",
+    "Form",
     "Ids",
     "Integers",
     "Merges",
@@ -220,17 +222,32 @@ def named_charsmap(name: str) -> bytes: ...
 def charsmap_rules(data: bytes, limit: int) -> list[tuple[str, str]] | None: ...
 def parse_rule_tsv(text: str) -> list[tuple[str, str]]: ...
 
-class _Columns(TypedDict, total=False):
-    ids: NDArray[np.uint32]
-    type_ids: NDArray[np.uint32]
-    special: NDArray[np.uint8]
-    attention: NDArray[np.uint8]
-    sequences: NDArray[np.int8]
-    words: NDArray[np.int64]
-    bytes: NDArray[np.int64]
-    chars: NDArray[np.int64]
-    offsets: NDArray[np.int64]
-    owners: NDArray[np.int64]
+@final
+class Form:
+    def __new__(
+        cls,
+        slots: list[tuple[str | tuple[int, ...], int]],
+        truncation: tuple[int, int, str, str] | None,
+        padding: tuple[int, int, str, int | None, int | None] | None,
+        overflow: bool,
+    ) -> Form: ...
+
+@final
+class Columns:
+    def __new__(cls, arrays: dict[str, Any]) -> Columns: ...
+    def __len__(self) -> int: ...
+    @overload
+    def __getitem__(self, name: Literal["ids", "type_ids"], /) -> NDArray[np.uint32]: ...
+    @overload
+    def __getitem__(self, name: Literal["special", "attention"], /) -> NDArray[np.uint8]: ...
+    @overload
+    def __getitem__(self, name: Literal["sequences"], /) -> NDArray[np.int8]: ...
+    @overload
+    def __getitem__(
+        self, name: Literal["words", "bytes", "chars", "offsets", "owners"], /
+    ) -> NDArray[np.int64]: ...
+    def get(self, name: str) -> NDArray[Any] | None: ...
+    def __reduce__(self) -> tuple[type[Columns], tuple[dict[str, Any]]]: ...
 
 def arrow_list(ids: NDArray[np.uint32], offsets: NDArray[np.int64]) -> tuple[object, object]: ...
 
@@ -311,11 +328,11 @@ def make_inputs(
     tokenizer: Tokenizer,
     texts: list[str],
     pairs: list[str] | None,
-    form: object,
+    form: Form,
     special: str,
     threads: int,
     spans: bool,
     trim: bool,
     strategy: str | None = None,
     draw: _Draw = None,
-) -> _Columns: ...
+) -> Columns: ...

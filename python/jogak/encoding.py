@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from jogak._core import _Columns
+    from jogak._core import Columns
     from jogak.spec.held import Pieces
 
 __all__ = ["Encoding", "EncodingBatch"]
@@ -34,7 +34,8 @@ _FIELDS = {
     "byte_spans": "bytes",
     "char_spans": "chars",
 }
-_SPANS = ("word_ids", "byte_spans", "char_spans")
+#: All places.
+_WHOLE = slice(None)
 
 
 class Encoding:
@@ -76,19 +77,33 @@ class Encoding:
 
     def __init__(
         self,
-        arrays: dict[str, Any],
+        columns: Columns | dict[str, Any],
+        place: slice,
         overflowing: list[Encoding],
         pieces: Pieces,
         pad_token: str | None,
     ) -> None:
         """Made by `jogak.Tokenizer.encoding`; not meant to be made by hand."""
-        self.__dict__.update(arrays, overflowing=overflowing, _pieces=pieces, _pad_token=pad_token)
+        self.overflowing = overflowing
+        self._columns = columns
+        self._place = place
+        self._pieces = pieces
+        self._pad_token = pad_token
 
     def __getattr__(self, name: str) -> Any:
-        # Only asked for what is not there.
-        if name in _SPANS:
+        # Only asked for what is not there yet: arrays are made when somebody asks for them.
+        if name not in _FIELDS:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        if (array := self._array(name)) is None:
             raise ConfigError(f"there are no {name}, as the call said spans=False; leave that out")
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        self.__dict__[name] = array
+        return array
+
+    def _array(self, field: str) -> Any:
+        array: Any = self._columns.get(_FIELDS[field])
+        if array is None:
+            return None
+        return (array.reshape(-1, 2) if field.endswith("spans") else array)[self._place]
 
     def __len__(self) -> int:
         """How many ids."""
@@ -214,7 +229,7 @@ class Encoding:
         """
         out: dict[str, Any] = {"tokens": list(self.tokens)}
         for field in _FIELDS:
-            array = self.__dict__.get(field)
+            array = self._array(field)
             out[field] = None if array is None else array.tolist()
         for field in ("sequence_ids", "word_ids"):
             if out[field] is not None:
@@ -229,7 +244,7 @@ class Encoding:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Not the whole vocabulary goes along, only the texts that are needed.
-        arrays = {field: self.__dict__[field] for field in _FIELDS if field in self.__dict__}
+        arrays = {column: self._array(field) for field, column in _FIELDS.items()}
         return _restored, (arrays, self.overflowing, self.tokens)
 
     def __repr__(self) -> str:
@@ -243,7 +258,7 @@ class Encoding:
 
 
 def _restored(arrays: dict[str, Any], overflowing: list[Encoding], tokens: list[str]) -> Encoding:
-    encoding = Encoding(arrays, overflowing, (), None)
+    encoding = Encoding(arrays, _WHOLE, overflowing, (), None)
     encoding.__dict__["tokens"] = tokens
     return encoding
 
@@ -266,7 +281,7 @@ class EncodingBatch:
 
     def __init__(
         self,
-        columns: _Columns,
+        columns: Columns,
         pieces: Pieces,
         pad_token: str | None,
         *,
@@ -286,16 +301,11 @@ class EncodingBatch:
         self._rows = np.flatnonzero(first)
 
     @staticmethod
-    def first(columns: _Columns, pieces: Pieces, pad_token: str | None) -> Encoding:
+    def first(columns: Columns, pieces: Pieces, pad_token: str | None) -> Encoding:
         """The first input of a batch, mostly without making the batch."""
-        if len(columns["offsets"]) > 2:
+        if len(columns) > 1:
             return EncodingBatch(columns, pieces, pad_token)[0]
-        arrays: dict[str, Any] = {}
-        for field, column in _FIELDS.items():
-            array: Any = columns.get(column)
-            if array is not None:
-                arrays[field] = array.reshape(-1, 2) if field.endswith("spans") else array
-        return Encoding(arrays, [], pieces, pad_token)
+        return Encoding(columns, _WHOLE, [], pieces, pad_token)
 
     def __len__(self) -> int:
         """How many inputs."""
@@ -319,14 +329,8 @@ class EncodingBatch:
         return (self[index] for index in range(len(self)))
 
     def _encoding(self, row: int, overflowing: list[Encoding]) -> Encoding:
-        start, end = self._columns["offsets"][row : row + 2].tolist()
-        arrays = {}
-        for field, column in _FIELDS.items():
-            array: Any = self._columns.get(column)
-            if array is not None:
-                array = array.reshape(-1, 2) if field.endswith("spans") else array
-                arrays[field] = array[start:end]
-        return Encoding(arrays, overflowing, self._pieces, self._pad_token)
+        place = slice(*self._columns["offsets"][row : row + 2].tolist())
+        return Encoding(self._columns, place, overflowing, self._pieces, self._pad_token)
 
     # --- arrays
 
@@ -422,6 +426,6 @@ class EncodingBatch:
 
 
 def _restored_batch(
-    columns: _Columns, pieces: Any, pad_token: str | None, unfolded: bool
+    columns: Columns, pieces: Any, pad_token: str | None, unfolded: bool
 ) -> EncodingBatch:
     return EncodingBatch(columns, pieces, pad_token, unfolded=unfolded)

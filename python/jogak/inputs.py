@@ -29,6 +29,9 @@ PaddingLike: TypeAlias = Padding | int | bool | Literal["longest"] | None
 #: What tokens that fill are called. They are looked for where nobody says which one it is.
 PAD_TOKENS = ("<pad>", "[PAD]", "<|pad|>", "<|padding|>", "<PAD>", "<|finetune_right_pad_id|>")
 
+#: So many forms of inputs are kept: callers come back with the same few.
+_MOST_FORMS = 16
+
 _Options = TypeVar("_Options", Padding, Truncation)
 
 
@@ -81,14 +84,6 @@ def _changed(known: _Options | None, **options: Any) -> _Options | None:
     return None if known is None else replace(known, **options)
 
 
-_Form: TypeAlias = tuple[
-    list[tuple[str | tuple[int, ...], int]],
-    tuple[int, int, str, str] | None,
-    tuple[int, int, str, int | None, int | None] | None,
-    bool,
-]
-
-
 def _form(
     template: Template,
     pair: bool,
@@ -96,7 +91,7 @@ def _form(
     truncation: Truncation | None,
     padding: Padding | None,
     overflow: bool,
-) -> _Form:
+) -> _core.Form:
     """All that makes inputs of ids, as the core takes it."""
     parts = template.pair if pair else template.single
     slots: list[tuple[str | tuple[int, ...], int]] = [
@@ -109,7 +104,7 @@ def _form(
         cut = (t.max_length, t.stride, t.side, t.strategy)
     if (p := padding) is not None:
         fill = (p.id, p.type_id, p.side, p.length, p.multiple_of)
-    return slots, cut, fill, overflow
+    return _core.Form(slots, cut, fill, overflow)
 
 
 def _split(texts: Iterable[object]) -> tuple[list[str], list[str] | None]:
@@ -137,6 +132,7 @@ def _split(texts: Iterable[object]) -> tuple[list[str], list[str] | None]:
 def make_inputs(
     core: _core.Tokenizer,
     spec: Spec,
+    forms: dict[object, _core.Form],
     texts: Iterable[str] | Iterable[tuple[str, str]],
     options: tuple[bool, TruncationLike, PaddingLike, bool, bool],
     special: str,
@@ -153,7 +149,11 @@ def make_inputs(
     firsts, seconds = _split(texts)
     fill = _padding(spec, padding)
     cut = _truncation(spec, truncation)
-    form = _form(spec.template, seconds is not None, add_special_tokens, cut, fill, overflow)
+    key = (seconds is not None, bool(add_special_tokens), cut, fill, bool(overflow))
+    if (form := forms.get(key)) is None:
+        if len(forms) >= _MOST_FORMS:
+            forms.clear()
+        form = forms[key] = _form(spec.template, *key)
     trim = spec.template.trim_spans
     columns = _core.make_inputs(
         core, firsts, seconds, form, special, threads, spans, trim, strategy, draw

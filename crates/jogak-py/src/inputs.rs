@@ -1,12 +1,16 @@
 //! Inputs of models, for Python: texts in, arrays out.
 
+use std::sync::{Mutex, PoisonError};
+
 use jogak::added::Input;
 use jogak::inputs::{Form, Inputs, Padding, Slot, Source, Truncation, Victim};
 use jogak::pipeline::{Batch, Request};
 use jogak::spans::Spans;
-use numpy::PyArray1;
+use numpy::{Element, PyArray1};
+use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyType};
 
 use crate::errors::{raise, to_py};
 use crate::texts::{Text, held};
@@ -22,16 +26,24 @@ pub(crate) enum What {
     Ids(Vec<u32>),
 }
 
-/// `(slots, truncation, padding, overflow)`; truncation is `(max_length, stride, side, strategy)`, padding
-/// `(id, type_id, side, length, multiple_of)`.
-#[derive(FromPyObject)]
-pub(crate) struct PyForm(Vec<PySlot>, Option<PyTruncation>, Option<PyPadding>, bool);
+/// All that makes inputs of ids. Most calls want the same.
+#[pyclass(frozen, name = "Form", module = "jogak._core")]
+pub(crate) struct PyForm(Form);
 
-pub(crate) type PyTruncation = (usize, usize, String, String);
-pub(crate) type PyPadding = (u32, u32, String, Option<usize>, Option<usize>);
+type PyTruncation = (usize, usize, String, String);
+type PyPadding = (u32, u32, String, Option<usize>, Option<usize>);
 
-impl From<PyForm> for Form {
-    fn from(PyForm(slots, truncation, padding, overflow): PyForm) -> Self {
+#[pymethods]
+impl PyForm {
+    /// Truncation is `(max_length, stride, side, strategy)`, padding `(id, type_id, side, length, multiple_of)`.
+    #[new]
+    #[pyo3(signature = (slots, truncation, padding, overflow))]
+    fn new(
+        slots: Vec<PySlot>,
+        truncation: Option<PyTruncation>,
+        padding: Option<PyPadding>,
+        overflow: bool,
+    ) -> Self {
         let slot = |PySlot(what, type_id)| match what {
             What::Text(text) => Slot::Text(usize::from(text == "B"), type_id),
             What::Ids(ids) => Slot::Ids(ids, type_id),
@@ -53,12 +65,12 @@ impl From<PyForm> for Form {
             length,
             multiple_of,
         };
-        Self {
+        Self(Form {
             slots: slots.into_iter().map(slot).collect(),
             truncation: truncation.map(cut),
             padding: padding.map(fill),
             overflow,
-        }
+        })
     }
 }
 
@@ -85,26 +97,25 @@ impl Encoded {
     }
 }
 
-/// The inputs of texts, or of pairs of texts: a dict of arrays, see `jogak::inputs::Inputs`.
+/// The inputs of texts, or of pairs of texts.
 #[pyfunction]
 #[pyo3(signature = (tokenizer, texts, pairs, form, special, threads, spans, trim, strategy=None, draw=None))]
 #[expect(clippy::too_many_arguments, reason = "one call from Python, which names them")]
-pub(crate) fn make_inputs<'py>(
-    py: Python<'py>,
-    tokenizer: &Bound<'py, PyTokenizer>,
-    texts: Vec<Bound<'py, PyAny>>,
-    pairs: Option<Vec<Bound<'py, PyAny>>>,
-    form: PyForm,
-    special: &Bound<'py, PyAny>,
+pub(crate) fn make_inputs(
+    py: Python<'_>,
+    tokenizer: &Bound<'_, PyTokenizer>,
+    texts: Vec<Bound<'_, PyAny>>,
+    pairs: Option<Vec<Bound<'_, PyAny>>>,
+    form: &Bound<'_, PyForm>,
+    special: &Bound<'_, PyAny>,
     threads: usize,
     spans: bool,
     trim: bool,
     strategy: Option<&str>,
     draw: Option<Draw>,
-) -> PyResult<Bound<'py, PyDict>> {
-    let tokenizer = tokenizer.get();
+) -> PyResult<PyColumns> {
+    let (tokenizer, form) = (tokenizer.get(), &form.get().0);
     let request = request(special, strategy, draw)?;
-    let form = Form::from(form);
     let (texts, pairs) = (held(texts)?, pairs.map(held).transpose()?);
     if pairs.as_ref().is_some_and(|pairs| pairs.len() != texts.len()) {
         let message = "as many second texts are expected as there are first ones".to_owned();
@@ -126,7 +137,7 @@ pub(crate) fn make_inputs<'py>(
         let error = to_py(error);
         if one { error } else { in_text(index, error) }
     })?;
-    arrays(py, made, spans)
+    Ok(PyColumns::from(made, spans))
 }
 
 impl PyTokenizer {
@@ -157,19 +168,96 @@ impl PyTokenizer {
     }
 }
 
-fn arrays(py: Python<'_>, made: Inputs, spans: bool) -> PyResult<Bound<'_, PyDict>> {
-    let dict = PyDict::new(py);
-    dict.set_item("ids", PyArray1::from_vec(py, made.ids))?;
-    dict.set_item("type_ids", PyArray1::from_vec(py, made.type_ids))?;
-    dict.set_item("special", PyArray1::from_vec(py, made.special))?;
-    dict.set_item("attention", PyArray1::from_vec(py, made.attention))?;
-    dict.set_item("sequences", PyArray1::from_vec(py, made.sequences))?;
-    dict.set_item("offsets", PyArray1::from_vec(py, made.offsets))?;
-    dict.set_item("owners", PyArray1::from_vec(py, made.owners))?;
-    if spans {
-        dict.set_item("words", PyArray1::from_vec(py, made.words))?;
-        dict.set_item("bytes", PyArray1::from_vec(py, made.bytes))?;
-        dict.set_item("chars", PyArray1::from_vec(py, made.chars))?;
+/// Inputs as `jogak::inputs::Inputs` has them, by name. A column becomes an array when somebody asks for it: of a short
+/// text, to make all of them takes longer than to encode it.
+#[pyclass(frozen, name = "Columns", module = "jogak._core")]
+pub(crate) struct PyColumns {
+    /// What is no array yet.
+    inputs: Mutex<Inputs>,
+    arrays: [PyOnceLock<Py<PyAny>>; COLUMNS.len()],
+    rows: usize,
+    spans: bool,
+}
+
+type Column = (&'static str, fn(Python<'_>, &mut Inputs) -> Py<PyAny>);
+
+const COLUMNS: [Column; 10] = [
+    ("ids", |py, inputs| array(py, &mut inputs.ids)),
+    ("type_ids", |py, inputs| array(py, &mut inputs.type_ids)),
+    ("special", |py, inputs| array(py, &mut inputs.special)),
+    ("attention", |py, inputs| array(py, &mut inputs.attention)),
+    ("sequences", |py, inputs| array(py, &mut inputs.sequences)),
+    ("offsets", |py, inputs| array(py, &mut inputs.offsets)),
+    ("owners", |py, inputs| array(py, &mut inputs.owners)),
+    ("words", |py, inputs| array(py, &mut inputs.words)),
+    ("bytes", |py, inputs| array(py, &mut inputs.bytes)),
+    ("chars", |py, inputs| array(py, &mut inputs.chars)),
+];
+/// Those behind are there only with spans.
+const WITHOUT_SPANS: usize = 7;
+
+impl PyColumns {
+    fn from(inputs: Inputs, spans: bool) -> Self {
+        let rows = inputs.owners.len();
+        let arrays = std::array::from_fn(|_| PyOnceLock::new());
+        Self { inputs: Mutex::new(inputs), arrays, rows, spans }
     }
-    Ok(dict)
+
+    fn column(&self, py: Python<'_>, name: &str) -> Option<Py<PyAny>> {
+        let known = if self.spans { COLUMNS.len() } else { WITHOUT_SPANS };
+        let number = COLUMNS[..known].iter().position(|&(column, _)| column == name)?;
+        let array = self.arrays[number].get_or_init(py, || {
+            let (_, array) = COLUMNS[number];
+            array(py, &mut self.inputs.lock().unwrap_or_else(PoisonError::into_inner))
+        });
+        Some(array.clone_ref(py))
+    }
+}
+
+fn array<T: Element>(py: Python<'_>, column: &mut Vec<T>) -> Py<PyAny> {
+    PyArray1::from_vec(py, std::mem::take(column)).into_any().unbind()
+}
+
+#[pymethods]
+impl PyColumns {
+    /// Of arrays, as `__reduce__` gives them.
+    #[new]
+    fn new(arrays: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let made = Self::from(Inputs::default(), arrays.contains("words")?);
+        for ((name, _), known) in COLUMNS.iter().zip(&made.arrays) {
+            if let Some(array) = arrays.get_item(name)? {
+                let _ = known.set(arrays.py(), array.unbind());
+            }
+        }
+        let rows = arrays.get_item("owners")?.map_or(Ok(0), |owners| owners.len())?;
+        Ok(Self { rows, ..made })
+    }
+
+    /// How many inputs, parts that were cut off among them.
+    fn __len__(&self) -> usize {
+        self.rows
+    }
+
+    /// A column; KeyError if there is none of the name.
+    fn __getitem__(&self, py: Python<'_>, name: &str) -> PyResult<Py<PyAny>> {
+        self.column(py, name).ok_or_else(|| PyKeyError::new_err(name.to_owned()))
+    }
+
+    /// A column; None if there is none of the name.
+    fn get(&self, py: Python<'_>, name: &str) -> Option<Py<PyAny>> {
+        self.column(py, name)
+    }
+
+    fn __reduce__<'py>(
+        slf: &Bound<'py, Self>,
+    ) -> PyResult<(Bound<'py, PyType>, (Bound<'py, PyDict>,))> {
+        let py = slf.py();
+        let arrays = PyDict::new(py);
+        for (name, _) in COLUMNS {
+            if let Some(array) = slf.get().column(py, name) {
+                arrays.set_item(name, array)?;
+            }
+        }
+        Ok((slf.get_type(), (arrays,)))
+    }
 }

@@ -33,7 +33,7 @@ mod _core {
     #[pymodule_export]
     use crate::files::PyDocuments;
     #[pymodule_export]
-    use crate::inputs::make_inputs;
+    use crate::inputs::{PyColumns, PyForm, make_inputs};
     #[pymodule_export]
     use crate::lists::{PyIntegers, read_lists};
     #[pymodule_export]

@@ -21,6 +21,8 @@ class Compiled:
         #: The policy of calls that say nothing, where nothing is drawn at random.
         self._plain = spec.special_policy if draw(spec.model) is None else None
         self._chosen: dict[tuple[frozenset[str], frozenset[str]], _core.Chosen] = {}
+        #: What goes around the ids of texts, as calls asked for it.
+        self._forms: dict[object, _core.Form] = {}
         self._core = _core.Tokenizer(
             spec.model.to_core(),
             [stage.to_dict() for stage in spec.pretokenizer],

@@ -337,7 +337,16 @@ class Running(Decoding, Ways):
     ) -> Any:
         special = options[-1] or self._spec.special_policy
         return inputs.make_inputs(
-            self._core, self._spec, texts, options[:5], special, threads, strategy, draw, one=one
+            self._core,
+            self._spec,
+            self._forms,
+            texts,
+            options[:5],
+            special,
+            threads,
+            strategy,
+            draw,
+            one=one,
         )
 
     def tokens(
