@@ -57,7 +57,7 @@ PYTHON_ARROWS: dict[str, set[str]] = {
         ),
         *("streaming", "threads", "training"),
         # Only inside functions: a tokenizer hands what it saw to what shows it, and what it is to what
-        # knows other libraries; a report of what was read is that of counting.
+        # knows other libraries and files; a report of what was read is that of counting.
         "counts",
         "explain",
         "peers",
@@ -68,8 +68,10 @@ PYTHON_ARROWS: dict[str, set[str]] = {
         *("_core", "counts", "errors", "explain", "progress", "resize", "spec", "threads"),
         *("tokenizer", "training"),
     },
+    # Inside functions, while the core reads.
+    "loading": {"_core", "errors", "formats", "peers", "tokenizer"},
     # from file to file, with proof
-    "conversion": {"errors", "formats", "tokenizer"},
+    "conversion": {"errors", "formats", "loading", "tokenizer"},
     # what others call their options
     "recipes": {
         *("counts", "errors", "formats", "learn", "normalization", "progress", "spec"),
@@ -89,7 +91,9 @@ PYTHON_ARROWS: dict[str, set[str]] = {
     "cli": {"__init__", "errors", "explain", "spec"},
     "__main__": {"cli"},
 }
-CORE_ROOMS = {"counts", "formats", "inputs", "learn", "normalization", "ragged", "tokenizer"}
+CORE_ROOMS = {
+    *("counts", "formats", "inputs", "learn", "loading", "normalization", "ragged", "tokenizer"),
+}
 
 # Room of the core -> rooms of the core that it may use.
 RUST_ARROWS: dict[str, set[str]] = {

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         UnsupportedFeature,
     )
     from jogak.learn import train
+    from jogak.loading import load
     from jogak.normalization import (
         Normalized,
         compile_rules,
@@ -87,7 +88,7 @@ if TYPE_CHECKING:
         named_scheme,
     )
     from jogak.special import Trusted
-    from jogak.tokenizer import Tokenizer, load
+    from jogak.tokenizer import Tokenizer
     from jogak.tokenizer.likelihoods import Score, Segmentation
     from jogak.training import TrainingLog, UnigramLog, WordPieceLog
 
@@ -246,15 +247,13 @@ _HOMES = {
         "from_oniguruma",
         "named_scheme",
     ),
-    "tokenizer": (
-        "Tokenizer",
-        "load",
-    ),
+    "tokenizer": ("Tokenizer",),
     "tokenizer.likelihoods": (
         "Score",
         "Segmentation",
     ),
     "learn": ("train",),
+    "loading": ("load",),
     "recipes": ("train_sentencepiece",),
     "training": (
         "TrainingLog",

@@ -1,5 +1,6 @@
 //! The Python face of the core: translation only, no decisions about tokenization.
 
+mod ahead;
 mod arrow;
 mod counts;
 mod decoders;
@@ -24,6 +25,8 @@ use pyo3::prelude::*;
 /// lock of its own.
 #[pymodule(gil_used = false)]
 mod _core {
+    #[pymodule_export]
+    use crate::ahead::read_ahead;
     #[pymodule_export]
     use crate::arrow::arrow_list;
     #[pymodule_export]

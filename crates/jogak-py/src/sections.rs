@@ -7,6 +7,7 @@ use jogak_formats::{json, merges, ranks, sentencepiece};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use crate::ahead::{Long, found};
 use crate::pieces::{PyIds, PyPairs};
 use crate::vocabulary::Texts;
 
@@ -15,7 +16,11 @@ use crate::vocabulary::Texts;
 #[pyfunction]
 pub(crate) fn read_ranks(py: Python<'_>, data: &Bound<'_, PyBytes>) -> Option<PyIds> {
     let data = data.as_bytes();
-    py.detach(|| ranks::read(data)).map(|bytes| PyIds::new(Texts::of_bytes(bytes), None))
+    let bytes = match found(py, data) {
+        Some(Long::Ranks(bytes)) => bytes,
+        _ => py.detach(|| ranks::read(data)),
+    };
+    bytes.map(|bytes| PyIds::new(Texts::of_bytes(bytes), None))
 }
 
 /// What [`read_model_pieces`] gives.
@@ -26,8 +31,11 @@ type ModelPieces = (PyIds, Vec<(u32, u8)>, usize);
 #[pyfunction]
 pub(crate) fn read_model_pieces(py: Python<'_>, data: &Bound<'_, PyBytes>) -> Option<ModelPieces> {
     let data = data.as_bytes();
-    let sentencepiece::Pieces { vocab, scores, kinds, end } =
-        py.detach(|| sentencepiece::pieces(data))?;
+    let pieces = match found(py, data) {
+        Some(Long::ModelPieces(pieces)) => pieces,
+        _ => py.detach(|| sentencepiece::pieces(data)),
+    };
+    let sentencepiece::Pieces { vocab, scores, kinds, end } = pieces?;
     Some((PyIds::new(Texts::new(vocab, None), Some(scores)), kinds, end))
 }
 
@@ -74,7 +82,7 @@ pub(crate) const WORTH: usize = 1 << 16;
 /// Where a section starts and ends.
 type Section = Option<(usize, usize)>;
 /// The long sections of a `tokenizer.json`; see [`read_sections`].
-type Sections<'py> = (Bound<'py, PyBytes>, PyIds, Option<PyPairs>, Section);
+type PySections<'py> = (Bound<'py, PyBytes>, PyIds, Option<PyPairs>, Section);
 
 /// The long sections of a `tokenizer.json`: the file with null in their places, the vocabulary, the texts of
 /// the merges, and where the added tokens stand. None for a file that is left to others.
@@ -82,32 +90,46 @@ type Sections<'py> = (Bound<'py, PyBytes>, PyIds, Option<PyPairs>, Section);
 pub(crate) fn read_sections<'py>(
     py: Python<'py>,
     data: &Bound<'py, PyBytes>,
-) -> Option<Sections<'py>> {
+) -> Option<PySections<'py>> {
     let data = data.as_bytes();
-    let (rest, ids, merges, added) = py.detach(|| {
-        let text = jogak_formats::text(data)?;
-        let wanted: [&[&str]; 3] = [&["model", "vocab"], &["model", "merges"], &["added_tokens"]];
-        let [vocab, merges, added] = <[_; 3]>::try_from(json::fields(text, &wanted)?).ok()?;
-        let vocab = vocab?;
-        let read_vocab = || match data[vocab.start] {
-            b'{' => {
-                let (vocab, empty) = json::ids(&text[vocab.clone()])?;
-                Some(PyIds::new(Texts::new(vocab, empty), None))
-            }
-            _ => {
-                let (vocab, scores) = json::scored(&text[vocab.clone()])?;
-                Some(PyIds::new(Texts::new(vocab, None), Some(scores)))
-            }
-        };
-        let lists = [merges, added].map(|found| found.filter(|found| data[found.start] == b'['));
-        let [merges, added] = lists.clone();
-        let (ids, pairs) =
-            both(merges.as_ref().is_some_and(|found| found.len() >= WORTH), read_vocab, || {
-                merges.map(|found| merges::pairs(&text[found]))
-            });
-        let (ids, pairs) = (ids?, pairs.map_or(Some(None), |pairs| Some(Some(PyPairs(pairs?))))?);
-        let rest = without(data, lists.iter().flatten().cloned().chain([vocab]));
-        Some((rest, ids, pairs, added.map(|found| (found.start, found.end))))
-    })?;
-    Some((PyBytes::new(py, &rest), ids, merges, added))
+    let found = match found(py, data) {
+        Some(Long::Sections(sections)) => sections,
+        _ => py.detach(|| sections(data)),
+    };
+    let Sections { rest, ids, merges, added } = found?;
+    Some((PyBytes::new(py, &rest), ids, merges, added.map(|found| (found.start, found.end))))
+}
+
+/// What [`read_sections`] finds.
+pub(crate) struct Sections {
+    rest: Vec<u8>,
+    ids: PyIds,
+    merges: Option<PyPairs>,
+    added: Option<Range<usize>>,
+}
+
+pub(crate) fn sections(data: &[u8]) -> Option<Sections> {
+    let text = jogak_formats::text(data)?;
+    let wanted: [&[&str]; 3] = [&["model", "vocab"], &["model", "merges"], &["added_tokens"]];
+    let [vocab, merges, added] = <[_; 3]>::try_from(json::fields(text, &wanted)?).ok()?;
+    let vocab = vocab?;
+    let read_vocab = || match data[vocab.start] {
+        b'{' => {
+            let (vocab, empty) = json::ids(&text[vocab.clone()])?;
+            Some(PyIds::new(Texts::new(vocab, empty), None))
+        }
+        _ => {
+            let (vocab, scores) = json::scored(&text[vocab.clone()])?;
+            Some(PyIds::new(Texts::new(vocab, None), Some(scores)))
+        }
+    };
+    let lists = [merges, added].map(|found| found.filter(|found| data[found.start] == b'['));
+    let [merges, added] = lists.clone();
+    let (ids, pairs) =
+        both(merges.as_ref().is_some_and(|found| found.len() >= WORTH), read_vocab, || {
+            merges.map(|found| merges::pairs(&text[found]))
+        });
+    let (ids, merges) = (ids?, pairs.map_or(Some(None), |pairs| Some(Some(PyPairs(pairs?))))?);
+    let rest = without(data, lists.iter().flatten().cloned().chain([vocab]));
+    Some(Sections { rest, ids, merges, added })
 }

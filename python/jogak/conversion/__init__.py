@@ -23,7 +23,8 @@ from jogak.conversion.libraries import own_library
 from jogak.conversion.probes import built_in, from_files
 from jogak.errors import ConfigError, ParityError
 from jogak.formats import FORMATS, detect
-from jogak.tokenizer import Tokenizer, load
+from jogak.loading import load
+from jogak.tokenizer import Tokenizer
 
 __all__ = ["Certificate", "Difference", "Side", "convert"]
 

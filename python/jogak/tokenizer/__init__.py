@@ -1,6 +1,6 @@
 """The tokenizer: what it is, what it does, how it came to be. Immutable, shared between threads.
 
-What it does stands in `running`, what a call may say in `calls`; how a file becomes one in `opening`.
+What it does stands in `running`, what a call may say in `calls`; files become tokenizers in `loading`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from jogak import _core
-from jogak.errors import ConfigError, DecodeError, EncodeError, FormatError, JogakError
+from jogak.errors import DecodeError, EncodeError, JogakError
 from jogak.spec import BPEModel, Charsmap, RuleSet, Spec
 from jogak.spec.record import replace
 from jogak.tokenizer.running import Running
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from jogak.training import Log
 
-__all__ = ["Tokenizer", "load"]
+__all__ = ["Tokenizer"]
 
 #: Texts whose ids are written into saved files and checked when they are read.
 PROBES = (
@@ -269,51 +269,6 @@ class Tokenizer(Running):
         }[model.family]
         way = model.precision if isinstance(model, UnigramModel) else model.strategy
         return f"<Tokenizer: {family}, {len(self):,} pieces, {model.marker.kind}, {way}>"
-
-
-def load(path: Any, format: str | None = None, **options: Any) -> Tokenizer:
-    """Open a tokenizer file, recognised by its content, or take over another library's tokenizer.
-
-    Args:
-        path: jogak's own file; Hugging Face's tokenizer.json; a model's folder; a ``.tiktoken`` file;
-            vocab.json with merges.txt beside it; a SentencePiece ``.model``; BERT's vocab.txt. Or an
-            object: a ``tokenizers.Tokenizer``, a fast tokenizer of transformers, a
-            ``tiktoken.Encoding``, a ``sentencepiece.SentencePieceProcessor``.
-        format: what it is: ``"jogak"``, ``"tokenizer-json"``, ``"model-folder"``, ``"vocab-merges"``,
-            ``"tiktoken"``, ``"tekken"``, ``"subword-nmt"``, ``"gguf"``, ``"sentencepiece"`` or
-            ``"vocab-txt"``.
-        options: what the file does not say itself, such as ``pretokenizer="cl100k"`` for rank files,
-            ``marker="suffix"`` for vocab.json and merges.txt, or ``lowercase=True`` for vocab.txt.
-
-    Raises:
-        FormatError: the file is not what it should be, or does not give the ids it was saved with.
-        UnsupportedFeature: something in it that cannot be said here, with its name and place.
-        ConfigError: an option is missing or makes no sense for the format; an object of another kind.
-        OSError: the file cannot be read.
-    """
-    if isinstance(path, (str, os.PathLike, tuple)):
-        from jogak import formats
-
-        loaded = formats.read(path, format, **options)
-        name = os.fspath(path[0] if isinstance(path, tuple) else path)
-    else:
-        from jogak.peers import loaded_of
-
-        loaded, name = loaded_of(path, **options), f"the {type(path).__name__}"
-    try:
-        tokenizer = Tokenizer(loaded.spec, loaded.training, loaded.extras)
-    except ConfigError as error:
-        raise FormatError(f"{name}: {error}", name) from error
-    for number, probe in enumerate(loaded.probes):
-        found = tokenizer.encode(probe.text, dropout=0.0)
-        if found != list(probe.ids):
-            raise FormatError(
-                f"{name} says that {probe.text!r} has the ids {list(probe.ids)}, but it "
-                f"gives {found}; the file was changed, or was written by another version",
-                name,
-                f"probes[{number}]",
-            )
-    return tokenizer
 
 
 def _json(data: dict[str, Any], **options: Any) -> bytes:
