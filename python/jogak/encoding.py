@@ -100,6 +100,9 @@ class Encoding:
         return array
 
     def _array(self, field: str) -> Any:
+        """An array; None for one that was not wanted."""
+        if field in self.__dict__:
+            return self.__dict__[field]
         array: Any = self._columns.get(_FIELDS[field])
         if array is None:
             return None
