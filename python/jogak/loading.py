@@ -36,6 +36,12 @@ def load(path: Any, format: str | None = None, **options: Any) -> Tokenizer:
         UnsupportedFeature: something in it that cannot be said here, with its name and place.
         ConfigError: an option is missing or makes no sense for the format; an object of another kind.
         OSError: the file cannot be read.
+
+    >>> import pathlib, tempfile, jogak
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "hug.jogak.json")
+    >>> jogak.train({"hug": 10, "pug": 5}, jogak.BPE(num_merges=2, marker="none")).save(path)
+    >>> jogak.load(path).tokens("hug pug")
+    ['hug', 'p', 'ug']
     """
     is_path = isinstance(path, (str, os.PathLike))
     name = os.fspath(path) if is_path else None
