@@ -7,6 +7,7 @@
 
 mod cursor;
 pub mod json;
+mod kind;
 pub mod lists;
 pub mod merges;
 mod numbers;
@@ -14,6 +15,7 @@ pub mod ranks;
 pub mod sentencepiece;
 
 use jogak::vocab::Vocab;
+pub use kind::{HEAD, Kind, LARGEST};
 use sha2::{Digest, Sha256};
 
 /// The SHA-256 of the bytes of a file, in hexadecimal digits: published files are known by it.

@@ -10,15 +10,13 @@ use std::path::{Path, PathBuf};
 use std::thread::{Builder, JoinHandle};
 
 use jogak::vocab::Vocab;
-use jogak_formats::{ranks, sentencepiece};
+use jogak_formats::{HEAD, Kind, LARGEST, ranks, sentencepiece};
 use pyo3::prelude::*;
 
 use crate::sections::{Sections, sections};
 
-/// Smaller files are not worth a thread, larger ones are no vocabularies; in bytes.
-const SIZES: std::ops::RangeInclusive<u64> = 1 << 16..=1 << 28;
-/// So many bytes tell what a file may be.
-const HEAD: u64 = 1 << 10;
+/// Files of fewer bytes are not worth a thread.
+const WORTH: u64 = 1 << 16;
 
 thread_local! {
     /// What the thread that loads a file will ask for.
@@ -54,34 +52,25 @@ pub(crate) fn found(py: Python<'_>, data: &[u8]) -> Option<Long> {
 
 fn find(path: PathBuf) -> Option<Found> {
     let path = if path.is_dir() { path.join("tokenizer.json") } else { path };
-    let mut file = opened(&path)?;
+    let (mut file, size) = opened(&path)?;
     let mut data = Vec::new();
-    file.by_ref().take(HEAD).read_to_end(&mut data).ok()?;
-    let read: fn(&[u8]) -> Long = match data.first()? {
-        // jogak's own begins so, and has other parts.
-        b'{' if !data.starts_with(br#"{"format""#) => |data| Long::Sections(sections(data)),
-        b'\n' => |data| Long::ModelPieces(sentencepiece::pieces(data)),
-        _ if is_rank(data.split(|&byte| byte == b'\n').next()?) => {
-            |data| Long::Ranks(ranks::read(data))
-        }
-        _ => return None,
+    // One byte more, so that who reads sees the end without making more room.
+    data.try_reserve_exact(size + 1).ok()?;
+    file.by_ref().take(HEAD as u64).read_to_end(&mut data).ok()?;
+    let read: fn(&[u8]) -> Long = match Kind::by_head(&data)? {
+        Kind::Ranks => |data| Long::Ranks(ranks::read(data)),
+        Kind::SentencePiece => |data| Long::ModelPieces(sentencepiece::pieces(data)),
+        Kind::TokenizerJson => |data| Long::Sections(sections(data)),
     };
-    file.take(*SIZES.end()).read_to_end(&mut data).ok()?;
+    file.take(LARGEST as u64).read_to_end(&mut data).ok()?;
     let long = read(&data);
     Some(Found { data, long })
 }
 
-/// The file, if it is one and worth it. To open anything else might wait for somebody to write, or take it from whoever
-/// reads it next.
-fn opened(path: &Path) -> Option<File> {
+/// The file and its size in bytes, if it is one and worth it. To open anything else might wait for somebody to write, or
+/// take it from whoever reads it next.
+fn opened(path: &Path) -> Option<(File, usize)> {
     let about = std::fs::metadata(path).ok()?;
-    let worth = about.is_file() && SIZES.contains(&about.len());
-    worth.then(|| File::open(path).ok())?
-}
-
-/// Whether a line may be one of a rank file: a piece, a space and a number.
-fn is_rank(line: &[u8]) -> bool {
-    let mut parts = line.split(|&byte| byte == b' ');
-    let (_, rank) = (parts.next(), parts.next());
-    rank.is_some_and(|rank| rank.first().is_some_and(u8::is_ascii_digit)) && parts.next().is_none()
+    let worth = about.is_file() && (WORTH..=LARGEST as u64).contains(&about.len());
+    worth.then(|| File::open(path).ok().map(|file| (file, about.len() as usize)))?
 }

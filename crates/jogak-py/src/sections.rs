@@ -11,8 +11,7 @@ use crate::ahead::{Long, found};
 use crate::pieces::{PyIds, PyPairs};
 use crate::vocabulary::Texts;
 
-/// The pieces of a rank file; None for a file that is left to
-/// others.
+/// The pieces of a rank file; None for a file that is left to others.
 #[pyfunction]
 pub(crate) fn read_ranks(py: Python<'_>, data: &Bound<'_, PyBytes>) -> Option<PyIds> {
     let data = data.as_bytes();
@@ -108,6 +107,7 @@ pub(crate) struct Sections {
     added: Option<Range<usize>>,
 }
 
+/// The long parts of a `tokenizer.json`, and the file without them; None for one that is left to others.
 pub(crate) fn sections(data: &[u8]) -> Option<Sections> {
     let text = jogak_formats::text(data)?;
     let wanted: [&[&str]; 3] = [&["model", "vocab"], &["model", "merges"], &["added_tokens"]];

@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
+use jogak::Error;
 use jogak::added::{Chosen, Input, SpecialPolicy};
 use jogak::decode::{as_text, code_points, wide_characters};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyBytes, PyString};
 
-use crate::errors::raise;
+use crate::errors::{raise, to_py};
+use crate::tokenizer::in_text;
 
 /// Some special tokens are parsed, some are refused, the others are text: compiled.
 #[pyclass(frozen, name = "Chosen", module = "jogak._core")]
@@ -68,6 +70,69 @@ impl Text {
 /// Texts of a batch.
 pub(crate) fn held(texts: Vec<Bound<'_, PyAny>>) -> PyResult<Vec<Text>> {
     texts.iter().enumerate().map(|(index, text)| Text::new(text, Some(index))).collect()
+}
+
+/// A text of a batch that has not had its turn.
+enum Turn<'t, 'py> {
+    One(&'t Bound<'py, PyString>),
+    Joined(Text),
+}
+
+/// Texts of a batch that are read one after the other: to make UTF-8 of them takes a while, in Korean and Chinese, and
+/// Python has to be held meanwhile.
+pub(crate) struct Turns<'t, 'py>(Vec<Turn<'t, 'py>>);
+
+impl<'t, 'py> Turns<'t, 'py> {
+    pub(crate) fn new(texts: &'t [Bound<'py, PyAny>]) -> PyResult<Self> {
+        let turn = |(index, text): (usize, &'t Bound<'py, PyAny>)| {
+            text.cast::<PyString>()
+                .map(Turn::One)
+                .or_else(|_| Text::new(text, Some(index)).map(Turn::Joined))
+        };
+        texts.iter().enumerate().map(turn).collect::<PyResult<_>>().map(Self)
+    }
+
+    pub(crate) fn inputs(&self) -> impl ExactSizeIterator<Item = Result<Input<'_>, Failed>> {
+        self.0.iter().enumerate().map(|(index, turn)| match turn {
+            Turn::One(text) => {
+                text.to_str().map(Input::from).map_err(|_| Failed(no_utf8(Some(index))))
+            }
+            Turn::Joined(text) => Ok(text.input()),
+        })
+    }
+
+    /// About how many bytes all have, by how many characters they have, and by the bytes of the first ones.
+    pub(crate) fn about_bytes(&self) -> PyResult<usize> {
+        let (mut bytes, mut characters, mut all) = (0, 0, 0);
+        for turn in &self.0 {
+            let length = match turn {
+                Turn::One(text) => text.len()?,
+                Turn::Joined(text) => text.input().text.len(),
+            };
+            all += length;
+            if bytes < SAMPLE {
+                characters += length;
+                bytes += match turn {
+                    // What is no UTF-8 is told when its turn comes.
+                    Turn::One(text) => text.to_str().map_or(length, str::len),
+                    Turn::Joined(_) => length,
+                };
+            }
+        }
+        Ok((all as u128 * bytes as u128 / characters.max(1) as u128) as usize)
+    }
+}
+
+/// So many bytes tell how many there are to a character.
+const SAMPLE: usize = 1 << 12;
+
+/// What is wrong with a batch.
+pub(crate) struct Failed(pub(crate) PyErr);
+
+impl From<(usize, Error)> for Failed {
+    fn from((index, error): (usize, Error)) -> Self {
+        Self(in_text(index, to_py(error)))
+    }
 }
 
 pub(crate) fn no_utf8(index: Option<usize>) -> PyErr {

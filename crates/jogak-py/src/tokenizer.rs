@@ -3,11 +3,11 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use jogak::added::{Added, Input, decoded};
+use jogak::added::{Added, decoded};
 use jogak::beside::{WORTH, both};
 use jogak::decode::{Decoder, Stream};
 use jogak::model::Bpe;
-use jogak::pipeline::{CACHE_LIMIT, Request, Tokenizer, taught};
+use jogak::pipeline::{Arriving, CACHE_LIMIT, Request, Rest, Tokenizer, taught};
 use jogak::prepare::Prepare;
 use jogak::symbols::UNKNOWN;
 use jogak::trace::WordRecord;
@@ -22,7 +22,7 @@ use crate::models::{Options, Pieces, compile, marker, strategy};
 use crate::normalizers::parse_normalizer;
 use crate::pieces::tokens_of;
 use crate::schemes::parse_pretokenizer;
-use crate::texts::{PyChosen, Text, held, no_utf8, policy, string};
+use crate::texts::{Failed, PyChosen, Text, Turns, no_utf8, policy, string};
 use crate::vocabulary::Texts;
 
 /// A tokenizer, compiled from the plain data of a Spec.
@@ -191,11 +191,11 @@ impl PyTokenizer {
         draw: Option<Draw>,
     ) -> PyResult<(Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>)> {
         let request = request(special, strategy, draw)?;
-        let texts = held(texts)?;
-        let inputs: Vec<Input<'_>> = texts.iter().map(Text::input).collect();
-        let batch = py
-            .detach(|| self.core.encode_batch(&inputs, &request, threads))
-            .map_err(|(index, error)| in_text(index, to_py(error)))?;
+        let texts = Turns::new(&texts)?;
+        let bytes = if threads > 1 { texts.about_bytes()? } else { 0 };
+        let arriving = Arriving { items: texts.inputs(), then: |rest: Rest<'_>| py.detach(rest) };
+        let batch = self.core.encode_arriving(arriving, bytes, &request, threads);
+        let batch = batch.map_err(|Failed(error)| error)?;
         Ok((PyArray1::from_vec(py, batch.ids), PyArray1::from_vec(py, batch.offsets)))
     }
 

@@ -7,6 +7,7 @@ mod batch;
 mod fuse;
 mod parts;
 mod raw;
+mod share;
 mod sums;
 mod unigram;
 mod words;
@@ -25,7 +26,9 @@ use crate::random::SplitMix64;
 use crate::vocab::Vocab;
 
 pub use batch::Batch;
+pub(crate) use batch::{divided, stretches};
 use fuse::fuse;
+pub use share::{Arriving, Rest};
 
 /// How much memory a worker may use to remember words, in bytes; as much again once spans are asked for. (A large
 /// vocabulary that a worker is taught may take more than its share; characters take half a megabyte beside it.)

@@ -9,7 +9,7 @@ use crate::cache::LONGEST;
 use crate::error::Result;
 use crate::model::Sink;
 use crate::observe::Silent;
-use crate::pipeline::{Request, Tokenizer, Worker};
+use crate::pipeline::{Arriving, Request, Tokenizer, Worker, divided, stretches};
 use crate::trace::{SpanOf, WordPart};
 
 /// Where something starts and ends.
@@ -139,17 +139,22 @@ impl Tokenizer {
         first: u64,
         threads: usize,
     ) -> std::result::Result<Vec<Spans>, (usize, crate::Error)> {
-        let lengths: Vec<usize> = texts.iter().map(|text| text.text.len()).collect();
-        let parts = self.shared_out(&lengths, threads, |range, worker| {
-            let spans = |index: usize| {
-                let number = first + index as u64;
-                let spans = self.spans(texts[index], request, number, worker);
+        let bytes = texts.iter().map(|text| text.text.len()).sum();
+        let (threads, size) = divided(texts.len(), bytes, threads);
+        let parts = Arriving::all(stretches(texts.iter().copied().map(Ok), size));
+        let parts = self.shared_out(parts, threads, |part, worker| {
+            let spans = |(&text, index): (&Input<'_>, usize)| {
+                let spans = self.spans(text, request, first + index as u64, worker);
                 spans.map_err(|error| (index, error))
             };
-            range.map(spans).collect::<std::result::Result<Vec<_>, _>>()
+            part.texts
+                .iter()
+                .zip(part.first..)
+                .map(spans)
+                .collect::<std::result::Result<Vec<_>, _>>()
         });
         let mut all = Vec::with_capacity(texts.len());
-        for part in parts {
+        for part in parts? {
             all.extend(part?);
         }
         Ok(all)

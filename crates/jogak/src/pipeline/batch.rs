@@ -1,16 +1,15 @@
-//! Many texts on several threads: who takes which, and the ids of all, one behind the other.
+//! Many texts on several threads: the ids of all, one behind the other.
 //!
 //! Rule: the answer does not depend on the number of threads. Whatever all of them would wait for is shared out
 //! too, or done once a call.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use super::share::{Arriving, Rest};
 use super::{Request, Tokenizer, Worker};
 use crate::added::Input;
-use crate::beside::crew;
 use crate::error::Error;
 use crate::scan::wish_large_pages;
 
@@ -52,15 +51,18 @@ struct Gathered {
 }
 
 impl Gathered {
-    /// For so many texts, with room for so many ids.
-    fn new(texts: usize, room: usize) -> Self {
+    /// For so many texts.
+    fn new(texts: usize) -> Self {
         let mut offsets = Vec::with_capacity(texts + 1);
         offsets.push(0);
-        let mut ids: Vec<u32> = Vec::new();
+        Self { offsets, ..Self::default() }
+    }
+
+    /// Makes room for so many ids.
+    fn make_room(&mut self, ids: usize) {
         // Room that is not used is not touched, and so costs nothing; without it, ids come together as well.
-        let _ = ids.try_reserve(room);
-        wish_large_pages(ids.spare_capacity_mut());
-        Self { ids, offsets, ..Self::default() }
+        let _ = self.ids.try_reserve(ids);
+        wish_large_pages(self.ids.spare_capacity_mut());
     }
 
     /// Takes the part that begins with the text number `first`, and gives an empty one for it.
@@ -111,6 +113,51 @@ impl Density {
     }
 }
 
+/// Texts one behind the other, of which the first has this number.
+pub(crate) struct Stretch<'t> {
+    pub(crate) first: usize,
+    pub(crate) texts: Vec<Input<'t>>,
+}
+
+impl Stretch<'_> {
+    fn bytes(&self) -> usize {
+        self.texts.iter().map(|text| text.text.len()).sum()
+    }
+}
+
+/// Cuts texts into stretches of at least `size` bytes, but for the last one.
+pub(crate) fn stretches<'t, E>(
+    mut texts: impl Iterator<Item = Result<Input<'t>, E>>,
+    size: usize,
+) -> impl Iterator<Item = Result<Stretch<'t>, E>> {
+    let mut stretch = Stretch { first: 0, texts: Vec::new() };
+    std::iter::from_fn(move || {
+        let mut bytes = 0;
+        while bytes < size {
+            match texts.next() {
+                Some(Ok(text)) => {
+                    bytes += text.text.len();
+                    stretch.texts.push(text);
+                }
+                Some(Err(error)) => return Some(Err(error)),
+                None => break,
+            }
+        }
+        let (first, count) = (stretch.first, stretch.texts.len());
+        let next = Stretch { first: first + count, texts: Vec::with_capacity(count) };
+        let stretch = std::mem::replace(&mut stretch, next);
+        (count > 0).then_some(Ok(stretch))
+    })
+}
+
+/// On how many threads so many texts with so many bytes go, and how large their parts are: one for one thread, some
+/// more than there are threads for several, so that none waits long for the last.
+pub(crate) fn divided(texts: usize, bytes: usize, threads: usize) -> (usize, usize) {
+    let size = (bytes / (8 * threads.max(1))).clamp(SMALLEST_PART, LARGEST_PART);
+    let threads = threads.min(texts).min(bytes.div_ceil(size));
+    if threads <= 1 { (1, usize::MAX) } else { (threads, size) }
+}
+
 impl Tokenizer {
     /// Encodes many texts on up to `threads` threads. The answer does not depend on their number.
     ///
@@ -122,92 +169,69 @@ impl Tokenizer {
         request: &Request,
         threads: usize,
     ) -> Result<Batch, (usize, Error)> {
-        let lengths: Vec<usize> = texts.iter().map(|text| text.text.len()).collect();
-        let bytes: usize = lengths.iter().sum();
-        let gathered = Mutex::new(Gathered::new(texts.len(), self.density.room(bytes)));
-        let done = self.shared_out(&lengths, threads, |range, worker| {
-            let first = range.start;
-            let mut part = std::mem::take(&mut worker.part);
-            let result = if range.len() == texts.len() {
+        let bytes = texts.iter().map(|text| text.text.len()).sum();
+        self.encode_arriving(Arriving::all(texts.iter().copied().map(Ok)), bytes, request, threads)
+    }
+
+    /// The same for texts that come one by one, and may fail to. `bytes` says about how many bytes they have, for several
+    /// threads; the answer does not depend on it.
+    ///
+    /// # Errors
+    /// The first error of the texts; else the first one as [`Tokenizer::encode`], with the number of its text.
+    pub fn encode_arriving<'t, I, T, E>(
+        &self,
+        texts: Arriving<I, T>,
+        bytes: usize,
+        request: &Request,
+        threads: usize,
+    ) -> Result<Batch, E>
+    where
+        I: ExactSizeIterator<Item = Result<Input<'t>, E>>,
+        T: FnOnce(Rest<'_>),
+        E: From<(usize, Error)>,
+    {
+        let count = texts.items.len();
+        let (threads, size) = divided(count, bytes, threads);
+        let gathered = Mutex::new(Gathered::new(count));
+        if threads > 1 {
+            locked(&gathered).make_room(self.density.room(bytes));
+        }
+        let Arriving { items, then } = texts;
+        let parts = Arriving { items: stretches(items, size), then };
+        let done = self.shared_out(parts, threads, |texts, worker| {
+            let bytes = texts.bytes();
+            if threads == 1 {
                 // All there is needs to be put nowhere.
-                let Gathered { ids, offsets, .. } = &mut *locked(&gathered);
-                self.encode_part(texts, range, request, worker, ids, |end| offsets.push(end as i64))
+                let mut gathered = locked(&gathered);
+                gathered.make_room(self.density.room(bytes));
+                let Gathered { ids, offsets, .. } = &mut *gathered;
+                self.encode_part(&texts, request, worker, ids, |end| offsets.push(end as i64))?;
             } else {
+                let mut part = std::mem::take(&mut worker.part);
                 let Part { ids, ends } = &mut part;
-                let result =
-                    self.encode_part(texts, range, request, worker, ids, |end| ends.push(end));
-                part = locked(&gathered).put(first, part);
-                result
-            };
-            worker.part = part;
-            result
+                let result = self.encode_part(&texts, request, worker, ids, |end| ends.push(end));
+                worker.part = locked(&gathered).put(texts.first, part);
+                result?;
+            }
+            Ok(bytes)
         });
-        done.into_iter().collect::<Result<Vec<()>, _>>()?;
+        let bytes = done?.into_iter().sum::<Result<usize, (usize, Error)>>()?;
         let Gathered { ids, offsets, .. } =
             gathered.into_inner().unwrap_or_else(PoisonError::into_inner);
         self.density.saw(bytes, ids.len());
         Ok(Batch { ids, offsets })
     }
 
-    /// Cuts texts of these lengths, in bytes, into ranges and does `part` with each, on up to `threads` threads.
-    /// The answers come in the order of the texts.
-    pub(crate) fn shared_out<R: Send>(
-        &self,
-        lengths: &[usize],
-        threads: usize,
-        part: impl Fn(Range<usize>, &mut Worker) -> R + Sync,
-    ) -> Vec<R> {
-        let parts = parts(lengths, threads);
-        let threads = threads.min(parts.len()).max(1);
-        // Every thread takes its own parts, and those of others once it has no more: who encodes the same texts
-        // again finds the words of most in the cache of the worker that saw them.
-        let taken: Vec<_> = (0..threads).map(|_| AtomicUsize::new(0)).collect();
-        let next = |seat: usize| {
-            (0..threads).map(|further| (seat + further) % threads).find_map(|owner| {
-                let number = owner + threads * taken[owner].fetch_add(1, Ordering::Relaxed);
-                Some(number).filter(|&number| number < parts.len())
-            })
-        };
-        // Taken and given back here, all at once: threads that came at the same time would each find the list
-        // taken, and what their workers know would be lost.
-        let mut idle = self.idle_workers(threads);
-        // New ones begin with what one of the others has learned.
-        if let Some(Worker { learned, .. }) = idle.last().filter(|_| idle.len() < threads) {
-            let copies = crew(threads - idle.len(), || learned.clone(), |_| learned.clone());
-            idle.splice(0..0, copies.into_iter().map(Worker::with));
-        }
-        let mut idle = idle.into_iter().rev();
-        let seats: Vec<_> = (0..threads).map(|_| Mutex::new(idle.next())).collect();
-        let run = |seat: usize| {
-            // The first ones are made on their own threads, which takes a while.
-            let worker = locked(&seats[seat]).take();
-            let mut worker = worker.unwrap_or_else(|| self.new_worker());
-            let mut done = Vec::new();
-            while let Some(number) = next(seat) {
-                done.push((number, part(parts[number].clone(), &mut worker)));
-            }
-            *locked(&seats[seat]) = Some(worker);
-            done
-        };
-        let mut done: Vec<_> = crew(threads, || run(0), run).into_iter().flatten().collect();
-        let back = |seat: Mutex<_>| seat.into_inner().unwrap_or_else(PoisonError::into_inner);
-        // The first one is taken first again: it knows most.
-        self.give_all_back(seats.into_iter().rev().filter_map(back));
-        done.sort_unstable_by_key(|(number, _)| *number);
-        done.into_iter().map(|(_, answer)| answer).collect()
-    }
-
     fn encode_part(
         &self,
-        texts: &[Input<'_>],
-        range: Range<usize>,
+        part: &Stretch<'_>,
         request: &Request,
         worker: &mut Worker,
         ids: &mut Vec<u32>,
         mut ends: impl FnMut(usize),
     ) -> Result<(), (usize, Error)> {
-        for index in range {
-            self.encode_numbered(texts[index], request, index as u64, worker, ids)
+        for (&text, index) in part.texts.iter().zip(part.first..) {
+            self.encode_numbered(text, request, index as u64, worker, ids)
                 .map_err(|error| (index, error))?;
             ends(ids.len());
         }
@@ -219,26 +243,10 @@ fn locked<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
     value.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Cuts a list of texts into ranges of about the same number of bytes: one for one thread, some more
-/// than there are threads for several, so that none waits long for the last.
-fn parts(lengths: &[usize], threads: usize) -> Vec<Range<usize>> {
-    let total: usize = lengths.iter().sum();
-    let part = (total / (8 * threads.max(1))).clamp(SMALLEST_PART, LARGEST_PART);
-    let part = if threads <= 1 { usize::MAX } else { part };
-    let mut parts = Vec::new();
-    let (mut from, mut bytes) = (0, 0);
-    for (index, length) in lengths.iter().enumerate() {
-        bytes += length;
-        if bytes >= part || index + 1 == lengths.len() {
-            parts.push(from..index + 1);
-            (from, bytes) = (index + 1, 0);
-        }
-    }
-    parts
-}
-
 #[cfg(test)]
 mod tests {
+    use std::ops::Range;
+
     use super::*;
 
     #[test]
@@ -257,7 +265,7 @@ mod tests {
         let mut random = crate::random::SplitMix64::new(3);
         for _ in 0..200 {
             order.sort_by_cached_key(|_| random.next());
-            let mut gathered = Gathered::new(texts.len(), 10);
+            let mut gathered = Gathered::new(texts.len());
             let mut room = Part::default();
             for range in order.iter().map(|&number| &parts[number]) {
                 room = gathered.put(range.start, part(range, room));
@@ -267,5 +275,34 @@ mod tests {
             assert!(lengths.eq(texts.iter().map(Vec::len)));
             assert!(gathered.waiting.is_empty());
         }
+    }
+
+    #[test]
+    fn stretches_tile_the_texts() {
+        let text = "0123456789";
+        let sizes = [3, 0, 0, 9, 2, 2, 2, 0];
+        let texts = || sizes.iter().map(|&size| Ok::<_, ()>(Input::from(&text[..size])));
+        for (size, expected) in [
+            (1, vec![(0, 1), (1, 3), (4, 1), (5, 1), (6, 1), (7, 1)]),
+            (4, vec![(0, 4), (4, 2), (6, 2)]),
+            (usize::MAX, vec![(0, 8)]),
+        ] {
+            let found: Vec<_> = stretches(texts(), size)
+                .map(|part| part.map(|part| (part.first, part.texts.len())))
+                .collect();
+            assert_eq!(found, expected.into_iter().map(Ok).collect::<Vec<_>>());
+        }
+        let failing = texts().take(5).chain([Err(())]);
+        assert!(stretches(failing, 4).map(|part| part.is_ok()).take(2).eq([true, false]));
+    }
+
+    #[test]
+    fn few_bytes_go_on_one_thread() {
+        assert_eq!(divided(0, 0, 8), (1, usize::MAX));
+        assert_eq!(divided(100, SMALLEST_PART, 8), (1, usize::MAX));
+        assert_eq!(divided(100, SMALLEST_PART + 1, 8), (2, SMALLEST_PART));
+        assert_eq!(divided(1, 1 << 30, 8), (1, usize::MAX));
+        assert_eq!(divided(100, 1 << 30, 8), (8, LARGEST_PART));
+        assert_eq!(divided(100, 1 << 30, 0), (1, usize::MAX));
     }
 }
