@@ -7,6 +7,7 @@ import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -30,7 +31,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """A file of each kind that is read ahead, and a folder."""
     folder = tmp_path_factory.mktemp("ahead")
     files = {
-        name: folder / name for name in ("ranks.tiktoken", "tokenizer.json", "tokenizer.model")
+        name: folder / name
+        for name in ("ranks.tiktoken", "tokenizer.json", "tokenizer.model", "vocab.txt")
     }
     files["ranks.tiktoken"].write_bytes(ranks())
     characters = [chr(0x4E00 + n) for n in range(MANY)]
@@ -40,6 +42,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         vocab_size=MANY + 14,
         character_coverage=1.0,
     )
+    lines = ["[PAD]", "[UNK]", *characters, *(f"##{character}" for character in characters)]
+    files["vocab.txt"].write_text("\n".join(lines), encoding="utf-8")
     tok = jogak.train(dict.fromkeys(characters, 2), jogak.BPE(vocab_size=MANY))
     tok.save(files["tokenizer.json"], format="tokenizer-json")
     for path in files.values():
@@ -48,15 +52,19 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def load(path: Path) -> jogak.Tokenizer:
-    options = {"pretokenizer": "cl100k"} if path.suffix == ".tiktoken" else {}
-    return jogak.load(path, **options)
+    said: dict[str, dict[str, Any]] = {
+        ".tiktoken": {"pretokenizer": "cl100k"},
+        ".txt": {"lowercase": False},
+    }
+    return jogak.load(path, **said.get(path.suffix, {}))
 
 
-NAMES = ["ranks.tiktoken", "tokenizer.json", "tokenizer.model", "folder"]
+NAMES = ["ranks.tiktoken", "tokenizer.json", "tokenizer.model", "vocab.txt", "folder"]
 READERS: dict[str, Callable[[bytes], object]] = {
     "ranks.tiktoken": lambda data: dict(_core.read_ranks(data) or {}),
     "tokenizer.json": lambda data: dict((_core.read_sections(data) or (b"", {}))[1]),
     "tokenizer.model": lambda data: dict((_core.read_model_pieces(data) or ({},))[0]),
+    "vocab.txt": lambda data: dict(_core.read_lines(data) or {}),
 }
 
 
@@ -73,7 +81,7 @@ def test_the_tokenizer_is_the_same(
 
 def changed(data: bytes) -> bytes:
     """A file of the same length, with another piece or another rank."""
-    if data.startswith(b"\n"):
+    if data.startswith((b"\n", b"[PAD]")):
         return data.replace("乀".encode(), "龠".encode(), 1)
     at = max(data.rfind(byte) for byte in b"3456")
     return data[:at] + b"9" + data[at + 1 :]

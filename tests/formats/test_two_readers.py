@@ -471,6 +471,7 @@ def test_specs_are_checked_with_tables_too() -> None:
         *("gpt2/tokenizer.json", "gpt-neox/tokenizer.json", "mistral-v1/tokenizer.json"),
         *("t5-small/tokenizer.json", "bert-base-cased/tokenizer.json"),
         *("cl100k_base/cl100k_base.tiktoken", "xlnet-base-cased/tokenizer.json"),
+        *("bert-base-cased/vocab.txt", "koelectra-base/vocab.txt", "bert-base-chinese/vocab.txt"),
         "whisper/whisper-large-v3.tokenizer.json",  # one of its pieces is the empty text
         *("mistral-v1/tokenizer.model", "nai-t5/spiece.model", "tta-ko-unigram/tokenizer.model"),
         *(
@@ -488,7 +489,8 @@ def test_real_files_are_read_by_the_core(
     fast = jogak.load(path).spec
     assert "pieces" not in vars(fast.model)
     with monkeypatch.context() as patch:
-        for reader in ("read_sections", "read_ranks", "read_model_pieces", "read_vocab"):
+        readers = ("read_sections", "read_ranks", "read_model_pieces", "read_vocab", "read_lines")
+        for reader in readers:
             patch.setattr(_core, reader, lambda data: None)
         slow = jogak.load(path).spec
     assert type(vars(slow.model)["pieces"]) is tuple

@@ -1,5 +1,5 @@
-"""The core's readers of SentencePiece models and of ``vocab.json`` with ``merges.txt``, and the readers
-in Python: one answer, one error.
+"""The core's readers of SentencePiece models, of ``vocab.json`` and ``merges.txt``, and of ``vocab.txt``,
+and the readers in Python: one answer, one error.
 
 Law: as in `test_two_readers`.
 """
@@ -17,7 +17,7 @@ from test_two_readers import answer
 
 import jogak
 from jogak import _core
-from jogak.formats import bytelevel, protobuf, vocab_merges
+from jogak.formats import bytelevel, protobuf, vocab_merges, vocab_txt
 from jogak.formats.sentencepiece import loaded_from
 from jogak.formats.sentencepiece_model import ModelFile, Piece, PieceType, parse
 from jogak.spec import Spec
@@ -249,3 +249,112 @@ def test_vocabularies_have_one_answer(
     for options in ({"special_tokens": ["é밥"]}, {}):
         fast, slow = both_files(vocabulary, MERGES.encode(), tmp_path, monkeypatch, **options)
         assert fast == slow
+
+
+# --- vocab.txt ------------------------------------------------------------------------------------
+
+LINES = "[PAD]\n[UNK]\n밥\n##먹\n\n##\u2028\n"
+
+
+def both_of_lines(
+    data: bytes, folder: Path, monkeypatch: pytest.MonkeyPatch, **options: Any
+) -> tuple[Any, Any]:
+    """What both readers make of a list of lines."""
+    path = folder / "vocab.txt"
+    path.write_bytes(data)
+    options = {"lowercase": False, **options}
+    fast = answer(lambda: vocab_txt.read(path, **options))
+    with monkeypatch.context() as patch:
+        patch.setattr(_core, "read_lines", lambda data: None)
+        slow = answer(lambda: vocab_txt.read(path, **options))
+    return fast, slow
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"lowercase": None},
+        {"special_tokens": ["밥"]},
+        {"special_tokens": [""]},
+        {"special_tokens": ["nowhere"]},
+        {"unknown": None},
+        {"unknown": "nowhere"},
+        {"unknown": ""},
+        {"marker": "prefix"},
+        {"template": jogak.Template()},
+    ],
+)
+def test_lines_are_read_alike(
+    options: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert _core.read_lines(LINES.encode()) is not None
+    fast, slow = both_of_lines(LINES.encode(), tmp_path, monkeypatch, **options)
+    if isinstance(fast, Spec):
+        assert "pieces" not in vars(fast.model) and "pieces" in vars(slow.model)
+    assert fast == slow
+    if isinstance(fast, Spec):
+        assert fast.model.pieces == slow.model.pieces
+        ours, theirs = jogak.Tokenizer(fast), jogak.Tokenizer(slow)
+        assert ours == theirs and ours.encode("밥먹 [PAD]") == theirs.encode("밥먹 [PAD]")
+        assert ours.decode(ours.encode("밥먹"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "",
+            "\n",
+            "\r\n",
+            "\n\n[UNK]",
+            "[UNK]",
+            "[UNK]\n",
+            "[UNK]\n\n",
+            "[UNK]\r\n\r\n",
+            "[UNK]\r",
+        ),
+        *(
+            "[UNK]\n[UNK]",
+            "[UNK]\n[UNK]\r",
+            "[UNK]\r\r\n[UNK]\r",
+            "a\n[UNK]\na\nb\nb",
+            "\ufeff[UNK]",
+        ),
+        *("[UNK]\n a\na \n\ta", "[UNK]\x0ba\x85b\u2028\n\x1c", "[UNK]\n\0\na\0", "[UNK]\n" * 3),
+        "[UNK]" + "\n" * 20,
+    ],
+)
+def test_odd_lines_have_one_answer(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fast, slow = both_of_lines(text.encode(), tmp_path, monkeypatch)
+    assert fast == slow
+    for unknown in (None, "[UNK]"):
+        fast, slow = both_of_lines(text.encode(), tmp_path, monkeypatch, unknown=unknown)
+        assert fast == slow
+
+
+def test_any_lines_have_one_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    chance = random.Random(7)
+    parts = [
+        b"a",
+        b"b",
+        "밥".encode(),
+        b"##",
+        b"\n",
+        b"\n",
+        b"\n",
+        b"\r\n",
+        b"\r",
+        b" ",
+        b"\xea",
+        b"[UNK]",
+    ]
+    taken = 0
+    for _ in range(600):
+        data = b"".join(chance.choices(parts, k=chance.randrange(14)))
+        fast, slow = both_of_lines(data, tmp_path, monkeypatch, unknown=None)
+        assert fast == slow
+        taken += isinstance(fast, Spec)
+    assert taken > 100

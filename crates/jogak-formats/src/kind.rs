@@ -4,13 +4,15 @@
 pub const LARGEST: usize = 256 << 20;
 
 /// So many bytes tell what a file may be.
-pub const HEAD: usize = 1 << 10;
+pub const HEAD: usize = 1 << 12;
 
 /// A kind of file whose long parts are read here by one look at its bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Lines of a piece, a space and a rank ([`crate::ranks`]).
     Ranks,
+    /// BERT's `vocab.txt` ([`crate::lines`]).
+    Lines,
     /// A SentencePiece model ([`crate::sentencepiece`]).
     SentencePiece,
     /// `tokenizer.json`, as Hugging Face writes it ([`crate::json`]).
@@ -25,14 +27,19 @@ impl Kind {
     /// use jogak_formats::Kind;
     ///
     /// assert_eq!(Kind::by_head(b"IQ== 0\nIg== 1\n"), Some(Kind::Ranks));
-    /// assert_eq!(Kind::by_head(b"[PAD]\n[UNK]\n"), None);
+    /// assert_eq!(Kind::by_head(b"GGUF"), None);
     /// ```
     #[must_use]
     pub fn by_head(head: &[u8]) -> Option<Self> {
         match head.first()? {
             b'{' => (!head.starts_with(br#"{"format""#)).then_some(Self::TokenizerJson),
             b'\n' => Some(Self::SentencePiece),
-            _ => is_rank(head.split(|&byte| byte == b'\n').next()?).then_some(Self::Ranks),
+            _ if is_rank(head.split(|&byte| byte == b'\n').next()?) => Some(Self::Ranks),
+            // BERT's unknown piece stands among the first few hundred.
+            _ => head
+                .split(u8::is_ascii_whitespace)
+                .any(|text| text == b"[UNK]")
+                .then_some(Self::Lines),
         }
     }
 }
@@ -58,6 +65,8 @@ mod tests {
             (br#"{"format":"jogak""#, None),
             (b"", None),
             (b"IQ==", None),
+            (b"[PAD]\n[unused1]\r\n[UNK]\r\n", Some(Kind::Lines)),
+            (b"[PAD]\n[UNK]s", None),
             (b"IQ== x", None),
             (b"IQ== 0 1", None),
             (b" ", None),

@@ -1,4 +1,4 @@
-//! The long parts of tokenizer files, read fast: the lines of a rank file and of `merges.txt`, the pieces of
+//! The long parts of tokenizer files, read fast: the lines of a rank file, of `vocab.txt` and of `merges.txt`, the pieces of
 //! a SentencePiece model, vocabulary and merges of a `tokenizer.json`, the lists of jogak's own file.
 //!
 //! Rule: reads what is plain and as it should be, else nothing at all (`None`). Whoever is told nothing
@@ -8,6 +8,7 @@
 mod cursor;
 pub mod json;
 mod kind;
+pub mod lines;
 pub mod lists;
 pub mod merges;
 mod numbers;

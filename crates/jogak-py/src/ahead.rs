@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::thread::{Builder, JoinHandle};
 
 use jogak::vocab::Vocab;
-use jogak_formats::{HEAD, Kind, LARGEST, ranks, sentencepiece};
+use jogak_formats::{HEAD, Kind, LARGEST, lines, ranks, sentencepiece};
 use pyo3::prelude::*;
 
 use crate::sections::{Sections, sections};
@@ -31,6 +31,7 @@ struct Found {
 /// The long parts of a file, by what it seems to be; None for a file that is left to others.
 pub(crate) enum Long {
     Ranks(Option<Vocab>),
+    Lines(Option<Vocab>),
     ModelPieces(Option<sentencepiece::Pieces>),
     Sections(Option<Sections>),
 }
@@ -59,6 +60,7 @@ fn find(path: PathBuf) -> Option<Found> {
     file.by_ref().take(HEAD as u64).read_to_end(&mut data).ok()?;
     let read: fn(&[u8]) -> Long = match Kind::by_head(&data)? {
         Kind::Ranks => |data| Long::Ranks(ranks::read(data)),
+        Kind::Lines => |data| Long::Lines(lines::read(data)),
         Kind::SentencePiece => |data| Long::ModelPieces(sentencepiece::pieces(data)),
         Kind::TokenizerJson => |data| Long::Sections(sections(data)),
     };

@@ -47,7 +47,7 @@ mod _core {
     use crate::pieces::{PyAddedTokens, PyIds, PyMerges, PyPairs, PyPieces};
     #[pymodule_export]
     use crate::sections::{
-        read_merges, read_model_pieces, read_ranks, read_sections, read_vocab, sha256,
+        read_lines, read_merges, read_model_pieces, read_ranks, read_sections, read_vocab, sha256,
     };
     #[pymodule_export]
     use crate::texts::PyChosen;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use jogak::beside::both;
-use jogak_formats::{json, merges, ranks, sentencepiece};
+use jogak_formats::{json, lines, merges, ranks, sentencepiece};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -20,6 +20,17 @@ pub(crate) fn read_ranks(py: Python<'_>, data: &Bound<'_, PyBytes>) -> Option<Py
         _ => py.detach(|| ranks::read(data)),
     };
     bytes.map(|bytes| PyIds::new(Texts::of_bytes(bytes), None))
+}
+
+/// The pieces of BERT's `vocab.txt`; None for a file that is left to others.
+#[pyfunction]
+pub(crate) fn read_lines(py: Python<'_>, data: &Bound<'_, PyBytes>) -> Option<PyIds> {
+    let data = data.as_bytes();
+    let vocab = match found(py, data) {
+        Some(Long::Lines(vocab)) => vocab,
+        _ => py.detach(|| lines::read(data)),
+    };
+    vocab.map(|vocab| PyIds::new(Texts::new(vocab, None), None))
 }
 
 /// What [`read_model_pieces`] gives.

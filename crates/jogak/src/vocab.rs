@@ -3,6 +3,7 @@
 //! Rule: knows no model. Pieces are plain bytes here; how they are drawn is a matter of formats.
 
 mod double_array;
+mod order;
 pub(crate) mod room;
 
 use std::hash::{BuildHasher, Hasher};
@@ -12,6 +13,7 @@ use hashbrown::HashTable;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
 pub use double_array::DoubleArray;
+pub(crate) use order::in_order;
 
 /// Pieces, numbered. Ids may have holes.
 #[derive(Debug, Clone)]

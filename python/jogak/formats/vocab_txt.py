@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from jogak import _core
 from jogak.errors import ConfigError, UnsupportedFeature
@@ -157,7 +157,10 @@ def _bert_template(specials: Mapping[str, int]) -> Template:
     return Template(single, (*single, TemplatePart("B", 1), TemplatePart((specials["[SEP]"],), 1)))
 
 
-def _pieces(data: bytes, name: str) -> tuple[tuple[str | None, ...], dict[str, int]]:
+def _pieces(data: bytes, name: str) -> tuple[Any, Mapping[str, int]]:
+    # What is wrong the core leaves to the reader here, which says it.
+    if (table := _core.read_lines(data)) is not None:
+        return table.pieces([]), table
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -270,7 +270,9 @@ impl Kind {
 
 /// Where a mark stands in a piece from a place on. Pieces are so short that making ready to search takes longer.
 fn find(piece: &[u8], mark: &[u8], from: usize) -> Option<usize> {
-    let found = piece[from..].windows(mark.len()).position(|window| window == mark);
+    let first = mark.first();
+    let mut windows = piece[from..].windows(mark.len());
+    let found = windows.position(|window| window.first() == first && window == mark);
     found.map(|at| from + at)
 }
 

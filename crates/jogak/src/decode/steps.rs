@@ -56,6 +56,8 @@ pub(super) enum Step {
 #[derive(Debug)]
 pub(super) struct Literal {
     text: Vec<u8>,
+    /// A byte of it that few texts have.
+    rare: u8,
     /// Of the first n bytes: the longest proper prefix that is a suffix too.
     borders: Vec<usize>,
 }
@@ -72,7 +74,9 @@ impl Literal {
             known += usize::from(text[at] == text[known]);
             borders[at + 1] = known;
         }
-        Self { text, borders }
+        let of = |is: fn(&u8) -> bool| text.iter().rev().copied().find(is);
+        let rare = of(u8::is_ascii_punctuation).or_else(|| of(|&byte| byte != b' '));
+        Self { rare: rare.unwrap_or(b' '), text, borders }
     }
 }
 

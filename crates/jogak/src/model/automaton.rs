@@ -14,8 +14,8 @@
 //!
 //! Every such step puts a piece, so a word of n bytes takes at most 2n steps.
 
-use crate::vocab::Vocab;
 use crate::vocab::room::{BLOCK, Room};
+use crate::vocab::{Vocab, in_order};
 
 /// No node, no piece, no cell.
 const NONE: u32 = u32::MAX;
@@ -128,11 +128,18 @@ impl Automaton {
         behind: impl Iterator<Item = Branch<'a>>,
     ) -> Self {
         // In the order of the roots' numbers.
-        let mut trees: [Vec<Branch<'a>>; 2] =
-            [behind.filter(|(bytes, _)| !bytes.is_empty()).collect(), first.collect()];
+        let mut trees: [Vec<Branch<'a>>; 2] = [
+            in_order(behind.filter(|(bytes, _)| !bytes.is_empty())).collect(),
+            in_order(first).collect(),
+        ];
         for tree in &mut trees {
-            tree.sort_unstable();
-            tree.dedup_by_key(|&mut (bytes, _)| bytes);
+            tree.dedup_by(|next, kept| {
+                let same = next.0 == kept.0;
+                if same {
+                    kept.1 = kept.1.min(next.1);
+                }
+                same
+            });
         }
         let (slots, nodes) = grow(&trees);
         let slots = slots.into_iter().map(|bits| Slot { bits, out: DEAD }).collect();

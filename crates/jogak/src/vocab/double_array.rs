@@ -3,6 +3,7 @@
 //! A node is a slot. Its child by byte `b` is slot `base ^ b`, if the label there is `b`; as no two nodes
 //! have the same base, the label alone tells whose child it is (Aoe 1989; one 64-bit load a step).
 
+use super::order::in_order;
 use super::room::{BLOCK, Room};
 use crate::error::{Error, Result};
 
@@ -32,8 +33,7 @@ impl DoubleArray {
     /// # Errors
     /// [`Error::TooLarge`] for an id above 134 million, or a tree of more than 268 million slots.
     pub fn new<'a>(pieces: impl Iterator<Item = (&'a [u8], u32)>) -> Result<Self> {
-        let mut pieces: Vec<_> = pieces.filter(|(piece, _)| !piece.is_empty()).collect();
-        pieces.sort_by_key(|&(piece, _)| piece); // stable, so the first id stays in front
+        let mut pieces: Vec<_> = in_order(pieces.filter(|(piece, _)| !piece.is_empty())).collect();
         pieces.dedup_by_key(|&mut (piece, _)| piece);
         if let Some(&(_, id)) = pieces.iter().find(|&&(_, id)| id > LARGEST_ID) {
             let (size, limit) = (u64::from(id), u64::from(LARGEST_ID));

@@ -103,16 +103,13 @@ pub(super) fn replace(
     last: bool,
     next: &mut Flow<'_>,
 ) -> Result<()> {
-    let Literal { text: needle, borders } = what;
+    let Literal { text: needle, borders, rare } = what;
     if state.number == 0 && memchr::memchr(needle[0], text).is_none() {
         return next.push(text, last);
     }
     // Vocabularies are rewritten piece by piece when a tokenizer is made.
-    if state.number == 0
-        && last
-        && text.len() <= SHORT
-        && super::super::find(text, needle, 0).is_none()
-    {
+    let found = || text.contains(rare) && super::super::find(text, needle, 0).is_some();
+    if state.number == 0 && last && text.len() <= SHORT && !found() {
         return next.push(text, last);
     }
     let mut out = std::mem::take(&mut state.held);
