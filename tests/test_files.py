@@ -94,6 +94,30 @@ def test_what_stands_before_an_error_is_handed_out(tok: jogak.Tokenizer, tmp_pat
     assert list(portions) == []
 
 
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_blocks_of_a_portion_are_one(tok: jogak.Tokenizer, tmp_path: Path, threads: int) -> None:
+    """A portion of several blocks: its documents, the error behind it, and numbers that go on."""
+    path = tmp_path / "a.txt"
+    lines = [f"hug pun {number}" for number in range(60_000)]
+    good = "".join(f"{line}\n" for line in lines).encode()
+    path.write_bytes(good + b"\xff\n" + good)
+    portions = tok.encode_files(path, num_threads=threads)
+    assert next(portions).to_lists() == tok.encode_batch(lines).to_lists()
+    with pytest.raises(jogak.CorpusError) as caught:
+        next(portions)
+    assert (caught.value.line, list(portions)) == (60_001, [])
+    path.write_bytes(good)
+    sizes = [len(portion) for portion in tok.encode_files(path, portion=300_000)]
+    assert len(sizes) == 3 and sum(sizes) == 60_000
+    drawn = [
+        rows(tok.encode_files(path, dropout=0.4, seed=2, portion=size)) for size in (1, 300_000)
+    ]
+    assert drawn[0] == drawn[1] == tok.encode_batch(lines, dropout=0.4, seed=2).to_lists()
+    path.write_bytes(good + b"a <s>\n" + good)
+    with pytest.raises(jogak.SpecialTokenError, match="document 60000 of the corpus"):
+        rows(tok.encode_files(path, special="error", num_threads=threads))
+
+
 def test_errors_name_the_document(tok: jogak.Tokenizer, tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_text("hug\npug\na <s>\n")

@@ -35,6 +35,7 @@ __all__ = [
     "parse_rule_tsv",
     "pretokenize",
     "read_ahead",
+    "read_lines",
     "read_lists",
     "read_merges",
     "read_model_pieces",

@@ -1,4 +1,4 @@
-"""The core's readers of SentencePiece models, of ``vocab.json`` and ``merges.txt``, and of ``vocab.txt``,
+"""The core's readers of SentencePiece models, ``vocab.json`` with ``merges.txt``, and ``vocab.txt``,
 and the readers in Python: one answer, one error.
 
 Law: as in `test_two_readers`.

@@ -3,6 +3,9 @@
 //! Rule: a reader holds one block and the documents it hands out, however large the corpus is. What
 //! stands before a document that cannot be read is handed out before its error is told.
 
+use jogak::added::Input;
+use jogak::pipeline::Stretch;
+
 use crate::block::{Files, Supply};
 use crate::count::Progress;
 use crate::document;
@@ -12,7 +15,11 @@ use crate::source::{Errors, Source};
 use std::sync::Arc;
 
 /// Bytes that are read at once.
-const BLOCK: usize = 1 << 18;
+const BLOCK: usize = 1 << 17;
+/// What is expected of what does not say its size, in bytes.
+const USUAL: usize = 1 << 24;
+/// A portion has no more documents, but for those of a block.
+const MOST: usize = 1 << 20;
 
 /// Some documents, one behind the other.
 #[derive(Debug, Default, Clone)]
@@ -40,9 +47,24 @@ impl Texts {
         starts.zip(&self.ends).map(|(start, &end)| &self.text[start..end])
     }
 
-    fn clear(&mut self) {
-        self.text.clear();
-        self.ends.clear();
+    /// How many bytes they have together.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.text.len()
+    }
+}
+
+impl Stretch for Texts {
+    fn texts(&self) -> impl Iterator<Item = Input<'_>> {
+        self.iter().map(Input::from)
+    }
+
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn bytes(&self) -> usize {
+        self.bytes()
     }
 }
 
@@ -54,10 +76,9 @@ impl Texts {
 /// let input = Input::Stream(Box::new("low\nlower\n".as_bytes()));
 /// let format = Format::Text(Split::Line { keep_newline: false });
 /// let mut documents = Documents::new(vec![Source { name: "a".into(), input, format }], Errors::Strict);
-/// let mut texts = Texts::default();
-/// assert!(documents.next(1 << 20, &mut texts)?);
-/// assert_eq!(texts.iter().collect::<Vec<_>>(), ["low", "lower"]);
-/// assert!(!documents.next(1 << 20, &mut texts)?);
+/// let texts: Vec<Texts> = documents.portion(1 << 20).collect::<Result<_, _>>()?;
+/// assert_eq!(texts[0].iter().collect::<Vec<_>>(), ["low", "lower"]);
+/// assert!(documents.portion(1 << 20).next().is_none());
 /// # Ok::<(), jogak_corpus::Error>(())
 /// ```
 pub struct Documents {
@@ -66,6 +87,8 @@ pub struct Documents {
     progress: Arc<Progress>,
     report: Report,
     spare: Vec<u8>,
+    /// Room for documents.
+    empty: Vec<Texts>,
     /// Told when what stands before it has been handed out; then it is the end.
     failure: Option<Error>,
     ended: bool,
@@ -82,28 +105,54 @@ impl Documents {
             progress,
             report: Report::default(),
             spare: Vec::new(),
+            empty: Vec::new(),
             failure: None,
             ended: false,
         }
     }
 
-    /// Puts the next documents in the place of what `texts` holds: until they have `bytes` bytes, or a
-    /// block more. False at the end.
+    /// The next documents, block by block: until they have `bytes` bytes, or a block more. Nothing at the end.
     ///
-    /// # Errors
-    /// A file or a document that cannot be read; after that, the end.
-    pub fn next(&mut self, bytes: usize, texts: &mut Texts) -> Result<bool> {
-        texts.clear();
-        while !self.ended && texts.text.len() < bytes && texts.len() < 1 << 20 {
-            if let Err(error) = self.block(texts) {
-                self.failure = Some(error);
-                self.ended = true;
+    /// A file or a document that cannot be read is an error of the portion that begins there; after that, the end.
+    pub fn portion(&mut self, bytes: usize) -> impl Iterator<Item = Result<Texts>> {
+        let (mut left, mut count) = (bytes, 0);
+        std::iter::from_fn(move || {
+            if left == 0 || count >= MOST {
+                return None;
             }
-        }
-        if !texts.is_empty() {
-            return Ok(true);
-        }
-        self.failure.take().map_or(Ok(false), Err)
+            let mut texts = self.empty.pop().unwrap_or_default();
+            while !self.ended && texts.is_empty() {
+                if let Err(error) = self.block(&mut texts) {
+                    self.failure = Some(error);
+                    self.ended = true;
+                }
+            }
+            if texts.is_empty() {
+                // What stands before an error goes first.
+                return self.failure.take_if(|_| count == 0).map(Err);
+            }
+            left = left.saturating_sub(texts.bytes());
+            count += texts.len();
+            Some(Ok(texts))
+        })
+    }
+
+    /// About how many bytes the next documents have that are `most` together, by the sizes of the files; no more than
+    /// [`USUAL`] where these are not known.
+    #[must_use]
+    pub fn ahead(&self, most: usize) -> usize {
+        let left = |total: u64| total.saturating_sub(self.progress.done());
+        let left = self.progress.total().map(left).and_then(|left| usize::try_from(left).ok());
+        most.min(left.unwrap_or(USUAL))
+    }
+
+    /// Takes documents that nobody needs any more, for their memory.
+    pub fn take_back(&mut self, texts: Vec<Texts>) {
+        self.empty = texts;
+        self.empty.iter_mut().for_each(|Texts { text, ends }| {
+            text.clear();
+            ends.clear();
+        });
     }
 
     /// Adds the documents of the next block.

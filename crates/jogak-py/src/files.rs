@@ -2,14 +2,14 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use jogak::added::Input;
+use jogak::pipeline::Arriving;
 use jogak_corpus::{Documents, Source, Texts};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::counts::{PlainSource, corpus_error, errors, report_dict, source};
-use crate::errors::to_py;
+use crate::texts::Failed;
 use crate::tokenizer::{Draw, PyTokenizer, in_document, request};
 
 /// Reads the documents of files.
@@ -18,7 +18,6 @@ pub(crate) struct PyDocuments(Mutex<State>);
 
 struct State {
     documents: Documents,
-    texts: Texts,
     /// The number of the next document.
     number: u64,
 }
@@ -32,7 +31,7 @@ impl PyDocuments {
     fn new(sources: Vec<PlainSource<'_>>, on_error: &str) -> PyResult<Self> {
         let sources: Vec<Source> = sources.into_iter().map(source).collect::<PyResult<_>>()?;
         let documents = Documents::new(sources, errors(on_error));
-        Ok(Self(Mutex::new(State { documents, texts: Texts::default(), number: 0 })))
+        Ok(Self(Mutex::new(State { documents, number: 0 })))
     }
 
     /// The ids of the next documents, until these have `size` bytes; None at the end.
@@ -50,21 +49,24 @@ impl PyDocuments {
     ) -> PyResult<Option<Ids<'py>>> {
         py.check_signals()?;
         let mut request = request(special, strategy, draw)?;
-        let batch =
-            py.detach(|| {
-                let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-                let State { documents, texts, number } = &mut *state;
-                let read = documents.next(size, texts);
-                if !read.map_err(|error| Python::attach(|py| corpus_error(py, error)))? {
-                    return Ok(None);
-                }
-                request.first = *number;
-                *number += texts.len() as u64;
-                let inputs: Vec<Input<'_>> = texts.iter().map(Input::from).collect();
-                tokenizer.core().encode_batch(&inputs, &request, threads).map(Some).map_err(
-                    |(index, error)| in_document(request.first + index as u64, to_py(error)),
-                )
-            })?;
+        let batch = py.detach(|| {
+            let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let State { documents, number } = &mut *state;
+            request.first = *number;
+            let bytes = documents.ahead(size);
+            let mut count = 0;
+            let items = documents.portion(size).map(|texts| {
+                count += texts.as_ref().map_or(0, Texts::len) as u64;
+                texts.map_err(|error| Failed::Coming(Python::attach(|py| corpus_error(py, error))))
+            });
+            let core = tokenizer.core();
+            let encoded = core.encode_stretches(Arriving::all(items), bytes, &request, threads);
+            *number += count;
+            let document = |index: usize, error| in_document(request.first + index as u64, error);
+            let (batch, texts) = encoded.map_err(|failed| failed.told(document))?;
+            documents.take_back(texts);
+            Ok::<_, PyErr>(Some(batch).filter(|_| count > 0))
+        })?;
         Ok(batch.map(|batch: jogak::pipeline::Batch| {
             (PyArray1::from_vec(py, batch.ids), PyArray1::from_vec(py, batch.offsets))
         }))

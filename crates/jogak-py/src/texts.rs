@@ -10,7 +10,6 @@ use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyBytes, PyString};
 
 use crate::errors::{raise, to_py};
-use crate::tokenizer::in_text;
 
 /// Some special tokens are parsed, some are refused, the others are text: compiled.
 #[pyclass(frozen, name = "Chosen", module = "jogak._core")]
@@ -95,7 +94,7 @@ impl<'t, 'py> Turns<'t, 'py> {
     pub(crate) fn inputs(&self) -> impl ExactSizeIterator<Item = Result<Input<'_>, Failed>> {
         self.0.iter().enumerate().map(|(index, turn)| match turn {
             Turn::One(text) => {
-                text.to_str().map(Input::from).map_err(|_| Failed(no_utf8(Some(index))))
+                text.to_str().map(Input::from).map_err(|_| Failed::Coming(no_utf8(Some(index))))
             }
             Turn::Joined(text) => Ok(text.input()),
         })
@@ -126,12 +125,27 @@ impl<'t, 'py> Turns<'t, 'py> {
 /// So many bytes tell how many there are to a character.
 const SAMPLE: usize = 1 << 12;
 
-/// What is wrong with a batch.
-pub(crate) struct Failed(pub(crate) PyErr);
+/// What is wrong with texts that come one by one.
+pub(crate) enum Failed {
+    /// One cannot be had.
+    Coming(PyErr),
+    /// The one with this number cannot be encoded.
+    Encoding(usize, Error),
+}
 
 impl From<(usize, Error)> for Failed {
     fn from((index, error): (usize, Error)) -> Self {
-        Self(in_text(index, to_py(error)))
+        Self::Encoding(index, error)
+    }
+}
+
+impl Failed {
+    /// The error; `place` says where a text stands.
+    pub(crate) fn told(self, place: impl FnOnce(usize, PyErr) -> PyErr) -> PyErr {
+        match self {
+            Self::Coming(error) => error,
+            Self::Encoding(index, error) => place(index, to_py(error)),
+        }
     }
 }
 

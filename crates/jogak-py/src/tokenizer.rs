@@ -22,7 +22,7 @@ use crate::models::{Options, Pieces, compile, marker, strategy};
 use crate::normalizers::parse_normalizer;
 use crate::pieces::tokens_of;
 use crate::schemes::parse_pretokenizer;
-use crate::texts::{Failed, PyChosen, Text, Turns, no_utf8, policy, string};
+use crate::texts::{PyChosen, Text, Turns, no_utf8, policy, string};
 use crate::vocabulary::Texts;
 
 /// A tokenizer, compiled from the plain data of a Spec.
@@ -195,7 +195,7 @@ impl PyTokenizer {
         let bytes = if threads > 1 { texts.about_bytes()? } else { 0 };
         let arriving = Arriving { items: texts.inputs(), then: |rest: Rest<'_>| py.detach(rest) };
         let batch = self.core.encode_arriving(arriving, bytes, &request, threads);
-        let batch = batch.map_err(|Failed(error)| error)?;
+        let batch = batch.map_err(|failed| failed.told(in_text))?;
         Ok((PyArray1::from_vec(py, batch.ids), PyArray1::from_vec(py, batch.offsets)))
     }
 

@@ -25,8 +25,8 @@ use crate::prepare::{self, Prepare, Prepared, RawScratch};
 use crate::random::SplitMix64;
 use crate::vocab::Vocab;
 
-pub use batch::Batch;
-pub(crate) use batch::{divided, stretches};
+pub use batch::{Batch, Stretch};
+pub(crate) use batch::{divided, numbered, stretches};
 use fuse::fuse;
 pub use share::{Arriving, Rest};
 

@@ -9,7 +9,7 @@ use crate::cache::LONGEST;
 use crate::error::Result;
 use crate::model::Sink;
 use crate::observe::Silent;
-use crate::pipeline::{Arriving, Request, Tokenizer, Worker, divided, stretches};
+use crate::pipeline::{Arriving, Request, Tokenizer, Worker, divided, numbered, stretches};
 use crate::trace::{SpanOf, WordPart};
 
 /// Where something starts and ends.
@@ -141,17 +141,13 @@ impl Tokenizer {
     ) -> std::result::Result<Vec<Spans>, (usize, crate::Error)> {
         let bytes = texts.iter().map(|text| text.text.len()).sum();
         let (threads, size) = divided(texts.len(), bytes, threads);
-        let parts = Arriving::all(stretches(texts.iter().copied().map(Ok), size));
-        let parts = self.shared_out(parts, threads, |part, worker| {
-            let spans = |(&text, index): (&Input<'_>, usize)| {
+        let parts = numbered(stretches(texts.iter().copied().map(Ok), size));
+        let parts = self.shared_out(Arriving::all(parts), threads, |(before, part), worker| {
+            let spans = |(text, index): (Input<'_>, usize)| {
                 let spans = self.spans(text, request, first + index as u64, worker);
                 spans.map_err(|error| (index, error))
             };
-            part.texts
-                .iter()
-                .zip(part.first..)
-                .map(spans)
-                .collect::<std::result::Result<Vec<_>, _>>()
+            part.into_iter().zip(before..).map(spans).collect::<std::result::Result<Vec<_>, _>>()
         });
         let mut all = Vec::with_capacity(texts.len());
         for part in parts? {

@@ -39,7 +39,6 @@ pub(super) struct Part {
 /// The ids of all texts, as their parts come: each is put behind those before it as soon as all of these are there.
 ///
 /// So the only new memory of a call is that of its answer, which the system has to give page by page.
-#[derive(Default)]
 struct Gathered {
     ids: Vec<u32>,
     /// Begins with 0, and goes on with the end of each text.
@@ -50,16 +49,19 @@ struct Gathered {
     empty: Vec<Part>,
 }
 
-impl Gathered {
-    /// For so many texts.
-    fn new(texts: usize) -> Self {
-        let mut offsets = Vec::with_capacity(texts + 1);
-        offsets.push(0);
-        Self { offsets, ..Self::default() }
+impl Default for Gathered {
+    fn default() -> Self {
+        let (waiting, empty) = (BTreeMap::new(), Vec::new());
+        Self { ids: Vec::new(), offsets: vec![0], waiting, empty }
     }
+}
 
+impl Gathered {
     /// Makes room for so many ids.
     fn make_room(&mut self, ids: usize) {
+        if self.ids.capacity() - self.ids.len() >= ids {
+            return;
+        }
         // Room that is not used is not touched, and so costs nothing; without it, ids come together as well.
         let _ = self.ids.try_reserve(ids);
         wish_large_pages(self.ids.spare_capacity_mut());
@@ -113,15 +115,29 @@ impl Density {
     }
 }
 
-/// Texts one behind the other, of which the first has this number.
-pub(crate) struct Stretch<'t> {
-    pub(crate) first: usize,
-    pub(crate) texts: Vec<Input<'t>>,
+/// Some of the texts of a batch, one behind the other.
+pub trait Stretch: Send {
+    /// The texts.
+    fn texts(&self) -> impl Iterator<Item = Input<'_>>;
+
+    /// How many they are.
+    fn count(&self) -> usize;
+
+    /// How many bytes they have together.
+    fn bytes(&self) -> usize;
 }
 
-impl Stretch<'_> {
+impl Stretch for Vec<Input<'_>> {
+    fn texts(&self) -> impl Iterator<Item = Input<'_>> {
+        self.iter().copied()
+    }
+
+    fn count(&self) -> usize {
+        self.len()
+    }
+
     fn bytes(&self) -> usize {
-        self.texts.iter().map(|text| text.text.len()).sum()
+        self.iter().map(|text| text.text.len()).sum()
     }
 }
 
@@ -129,24 +145,36 @@ impl Stretch<'_> {
 pub(crate) fn stretches<'t, E>(
     mut texts: impl Iterator<Item = Result<Input<'t>, E>>,
     size: usize,
-) -> impl Iterator<Item = Result<Stretch<'t>, E>> {
-    let mut stretch = Stretch { first: 0, texts: Vec::new() };
+) -> impl Iterator<Item = Result<Vec<Input<'t>>, E>> {
+    let mut stretch = Vec::new();
     std::iter::from_fn(move || {
         let mut bytes = 0;
         while bytes < size {
             match texts.next() {
                 Some(Ok(text)) => {
                     bytes += text.text.len();
-                    stretch.texts.push(text);
+                    stretch.push(text);
                 }
                 Some(Err(error)) => return Some(Err(error)),
                 None => break,
             }
         }
-        let (first, count) = (stretch.first, stretch.texts.len());
-        let next = Stretch { first: first + count, texts: Vec::with_capacity(count) };
+        let next = Vec::with_capacity(stretch.len());
         let stretch = std::mem::replace(&mut stretch, next);
-        (count > 0).then_some(Ok(stretch))
+        (!stretch.is_empty()).then_some(Ok(stretch))
+    })
+}
+
+/// Stretches with the number of the first text of each.
+pub(crate) fn numbered<P: Stretch, E>(
+    stretches: impl Iterator<Item = Result<P, E>>,
+) -> impl Iterator<Item = Result<(usize, P), E>> {
+    stretches.scan(0, |next, stretch| {
+        Some(stretch.map(|stretch| {
+            let first = *next;
+            *next += stretch.count();
+            (first, stretch)
+        }))
     })
 }
 
@@ -173,8 +201,8 @@ impl Tokenizer {
         self.encode_arriving(Arriving::all(texts.iter().copied().map(Ok)), bytes, request, threads)
     }
 
-    /// The same for texts that come one by one, and may fail to. `bytes` says about how many bytes they have, for several
-    /// threads; the answer does not depend on it.
+    /// The same for texts that come one by one, and may fail to. `bytes` says about how many bytes they have; the answer
+    /// does not depend on it, and on one thread nor does anything else.
     ///
     /// # Errors
     /// The first error of the texts; else the first one as [`Tokenizer::encode`], with the number of its text.
@@ -190,47 +218,74 @@ impl Tokenizer {
         T: FnOnce(Rest<'_>),
         E: From<(usize, Error)>,
     {
-        let count = texts.items.len();
-        let (threads, size) = divided(count, bytes, threads);
-        let gathered = Mutex::new(Gathered::new(count));
-        if threads > 1 {
-            locked(&gathered).make_room(self.density.room(bytes));
-        }
+        let (threads, size) = divided(texts.items.len(), bytes, threads);
         let Arriving { items, then } = texts;
-        let parts = Arriving { items: stretches(items, size), then };
-        let done = self.shared_out(parts, threads, |texts, worker| {
+        let stretches = Arriving { items: stretches(items, size), then };
+        self.encode_stretches(stretches, bytes, request, threads).map(|(batch, _)| batch)
+    }
+
+    /// The same for texts that come some at a time. These are given back.
+    ///
+    /// # Errors
+    /// As [`Tokenizer::encode_arriving`].
+    pub fn encode_stretches<P, I, T, E>(
+        &self,
+        stretches: Arriving<I, T>,
+        bytes: usize,
+        request: &Request,
+        threads: usize,
+    ) -> Result<(Batch, Vec<P>), E>
+    where
+        P: Stretch,
+        I: Iterator<Item = Result<P, E>>,
+        T: FnOnce(Rest<'_>),
+        E: From<(usize, Error)>,
+    {
+        let (threads, _) = divided(usize::MAX, bytes, threads);
+        let mut gathered = Gathered::default();
+        gathered.make_room(self.density.room(bytes));
+        let gathered = Mutex::new(gathered);
+        let Arriving { items, then } = stretches;
+        let parts = Arriving { items: numbered(items), then };
+        let done = self.shared_out(parts, threads, |(first, texts): (usize, P), worker| {
             let bytes = texts.bytes();
+            let numbered = texts.texts().zip(first..);
             if threads == 1 {
-                // All there is needs to be put nowhere.
+                // In their order, where they stay.
                 let mut gathered = locked(&gathered);
                 gathered.make_room(self.density.room(bytes));
                 let Gathered { ids, offsets, .. } = &mut *gathered;
-                self.encode_part(&texts, request, worker, ids, |end| offsets.push(end as i64))?;
+                self.encode_part(numbered, request, worker, ids, |end| offsets.push(end as i64))?;
             } else {
                 let mut part = std::mem::take(&mut worker.part);
                 let Part { ids, ends } = &mut part;
-                let result = self.encode_part(&texts, request, worker, ids, |end| ends.push(end));
-                worker.part = locked(&gathered).put(texts.first, part);
+                let result = self.encode_part(numbered, request, worker, ids, |end| ends.push(end));
+                worker.part = locked(&gathered).put(first, part);
                 result?;
             }
-            Ok(bytes)
+            Ok((bytes, texts))
         });
-        let bytes = done?.into_iter().sum::<Result<usize, (usize, Error)>>()?;
+        let (mut bytes, mut stretches) = (0, Vec::new());
+        for part in done? {
+            let (of_part, texts) = part?;
+            bytes += of_part;
+            stretches.push(texts);
+        }
         let Gathered { ids, offsets, .. } =
             gathered.into_inner().unwrap_or_else(PoisonError::into_inner);
         self.density.saw(bytes, ids.len());
-        Ok(Batch { ids, offsets })
+        Ok((Batch { ids, offsets }, stretches))
     }
 
-    fn encode_part(
+    fn encode_part<'t>(
         &self,
-        part: &Stretch<'_>,
+        texts: impl Iterator<Item = (Input<'t>, usize)>,
         request: &Request,
         worker: &mut Worker,
         ids: &mut Vec<u32>,
         mut ends: impl FnMut(usize),
     ) -> Result<(), (usize, Error)> {
-        for (&text, index) in part.texts.iter().zip(part.first..) {
+        for (text, index) in texts {
             self.encode_numbered(text, request, index as u64, worker, ids)
                 .map_err(|error| (index, error))?;
             ends(ids.len());
@@ -265,7 +320,7 @@ mod tests {
         let mut random = crate::random::SplitMix64::new(3);
         for _ in 0..200 {
             order.sort_by_cached_key(|_| random.next());
-            let mut gathered = Gathered::new(texts.len());
+            let mut gathered = Gathered::default();
             let mut room = Part::default();
             for range in order.iter().map(|&number| &parts[number]) {
                 room = gathered.put(range.start, part(range, room));
@@ -287,8 +342,8 @@ mod tests {
             (4, vec![(0, 4), (4, 2), (6, 2)]),
             (usize::MAX, vec![(0, 8)]),
         ] {
-            let found: Vec<_> = stretches(texts(), size)
-                .map(|part| part.map(|part| (part.first, part.texts.len())))
+            let found: Vec<_> = numbered(stretches(texts(), size))
+                .map(|part| part.map(|(first, part)| (first, part.len())))
                 .collect();
             assert_eq!(found, expected.into_iter().map(Ok).collect::<Vec<_>>());
         }
