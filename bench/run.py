@@ -44,6 +44,7 @@ COUNTED = {
     "count": "words",
     "encode": "tokens",
     "calls": "tokens",
+    "files": "tokens",
     "decode": "bytes",
     "load": "tokens",
 }
@@ -75,7 +76,7 @@ class Series:
     @property
     def held(self) -> bool:
         """Whether the engine may use so many threads and no more."""
-        return self.work.kind in {"encode", "calls", "decode"}
+        return self.work.kind in {"encode", "calls", "files", "decode"}
 
     def numbers(self, key: str) -> list[float]:
         """The values of one fact, in the order they were measured."""
@@ -278,7 +279,8 @@ def timed(series: Series) -> dict[str, str]:
         return {f"count {label}": "seconds"}
     if work.kind == "load":
         return {f"load {label}": "opening", f"load {label}, with the interpreter": "since_start"}
-    what = f"encode {label} call by call" if work.kind == "calls" else f"{work.kind} {label}"
+    told = {"calls": f"encode {label} call by call", "files": f"encode a file, {label}"}
+    what = told.get(work.kind, f"{work.kind} {label}")
     first = {f"{what}, first pass": "first"}
     if all(engine.passes == 1 for engine in work.engines):
         return first

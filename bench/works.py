@@ -5,7 +5,7 @@ This is the one list; `bench/run.py` measures what stands here. An engine is a t
 
     train_*.py   CORPUS SIZE [ARGUMENT...]
     count_*.py   CORPUS [ARGUMENT...]
-    texts_*.py   encode|calls|decode|load MODEL CORPUS CHARS PASSES [OPTION=VALUE...]
+    texts_*.py   encode|calls|files|decode|load MODEL CORPUS CHARS PASSES [OPTION=VALUE...]
 """
 
 from __future__ import annotations
@@ -71,7 +71,8 @@ class Work:
     Args:
         name: what `--only` takes.
         kind: trains on whole corpora or counts their words; encodes or decodes the first `chars`
-            characters of them, or encodes their lines in a call for each; loads a file.
+            characters of them, or encodes their lines in a call for each, or those of a file; loads a
+            file.
         label: as it is told in the table.
         engines: who does it, the reference first.
         corpora: names of texts, as `bench/texts.py` has them.
@@ -81,7 +82,7 @@ class Work:
     """
 
     name: str
-    kind: Literal["train", "count", "encode", "calls", "decode", "load"]
+    kind: Literal["train", "count", "encode", "calls", "files", "decode", "load"]
     label: str
     engines: Sequence[Engine]
     corpora: tuple[str, ...]
@@ -305,6 +306,14 @@ WORKS = (
         (TIKTOKEN, CL100K, jogak("pretokenizer=cl100k", threads=2)),
         TWO,
         RANKS,
+    ),
+    Work(
+        "encode-files",
+        "files",
+        "cl100k",
+        (TIKTOKEN, CL100K, jogak("pretokenizer=cl100k", threads=2)),
+        TWO,
+        model=RANKS,
     ),
     calls("cl100k", (TIKTOKEN, CL100K), RANKS),
     calls("Mistral BPE", SENTENCEPIECE_ENCODERS, "mistral-v1/tokenizer.model"),

@@ -15,6 +15,7 @@ import os
 import resource
 import statistics
 import sys
+import tempfile
 import time
 from array import array
 from collections.abc import Callable, Iterable
@@ -130,6 +131,12 @@ def documents(path: str, chars: int, size: int = 4096) -> list[str]:
     return documents
 
 
+def lines_of(path: str) -> list[str]:
+    """The lines of a file, without their ends."""
+    with open(path, encoding="utf-8", newline="\n") as file:
+        return [line.rstrip("\n") for line in file]
+
+
 def read_ranks(path: str) -> dict[bytes, int]:
     """The pieces and ranks of a `.tiktoken` file: a base64 piece and its rank per line."""
     lines = Path(path).read_bytes().splitlines()
@@ -161,6 +168,7 @@ def run_texts(
     decode: Callable[[Any, list[Any]], Iterable[str]] | None = None,
     given: Callable[[Any, list[int]], Any] = lambda tokenizer, ids: ids,
     call: Callable[[Any, str], list[int]] | None = None,
+    files: Callable[[Any, str], Any] | None = None,
 ) -> None:
     """What an engine's program does with TASK MODEL CORPUS CHARS PASSES [OPTION=VALUE...].
 
@@ -171,9 +179,12 @@ def run_texts(
         decode: the tokenizer and the ids of all documents -> their texts.
         given: the tokenizer and a list of ids -> the form in which `decode` gets them.
         call: the tokenizer and one text -> its ids in a list.
+        files: the tokenizer and the path of a file -> the ids of its lines, as `encode` gives them.
+            None: the lines are read here.
 
     The task says what is timed: `encode` and `decode` each pass over all documents, `calls` each over
-    all lines, without their ends, in a call for each; `load` the opening of the model.
+    all lines, without their ends, in a call for each; `files` each over a file, to be read, whose lines
+    are documents; `load` the opening of the model.
     """
     task, model, corpus, chars, passes, *options = sys.argv[1:]
     with Stopwatch() as opening:
@@ -187,6 +198,13 @@ def run_texts(
         lines = [line.rstrip("\n") for line in documents(corpus, int(chars), 1)]
         watches, ids = repeated(int(passes), lambda: [call(tokenizer, line) for line in lines])
         report_texts(watches, answer_of(ids))
+    elif task == "files":
+        read = files or (lambda tokenizer, path: encode(tokenizer, lines_of(path)))
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "lines.txt")
+            path.write_text("".join(texts), encoding="utf-8", newline="")
+            watches, ids = repeated(int(passes), lambda: read(tokenizer, str(path)))
+        report_texts(watches, answer_of(rows(ids)))
     elif task == "load":
         ids = encode(tokenizer, texts)
         report_texts([opening], answer_of(rows(ids)), since_start=opening.since_start)

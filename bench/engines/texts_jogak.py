@@ -21,8 +21,9 @@ def given(loaded: Any, ids: list[int]) -> Any:
 run_texts(
     load,
     lambda loaded, texts: loaded[0].encode_batch(texts, num_threads=loaded[1]),
-    lambda batch: [batch.ids],
+    lambda batch: [part.ids for part in batch] if isinstance(batch, list) else [batch.ids],
     lambda loaded, lists: [loaded[0].decode(ids) for ids in lists],
     given,
     lambda loaded, text: loaded[0].encode(text),
+    lambda loaded, path: [*loaded[0].encode_files(path, num_threads=loaded[1])],
 )
