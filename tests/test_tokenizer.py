@@ -452,6 +452,21 @@ def test_texts_are_encoded_while_others_are_read(tok: jogak.Tokenizer, threads: 
     assert tok.encode_batch(mixed, num_threads=threads).to_lists() == expected
 
 
+class Odd(str):
+    """A text that says nonsense about itself."""
+
+    def __len__(self) -> int:
+        if self.startswith("low"):
+            raise RuntimeError
+        return 1 << 62
+
+
+def test_texts_that_lie_about_their_length(tok: jogak.Tokenizer) -> None:
+    texts = large_batch(400)
+    odd = tok.encode_batch([Odd(text) for text in texts], num_threads=3)
+    assert odd == tok.encode_batch(texts, num_threads=1)
+
+
 @pytest.mark.parametrize("threads", [1, 2, 3])
 @pytest.mark.parametrize("number", [0, 7000, -1])
 def test_first_wrong_text_is_told(tok: jogak.Tokenizer, threads: int, number: int) -> None:

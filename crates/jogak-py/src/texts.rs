@@ -71,54 +71,57 @@ pub(crate) fn held(texts: Vec<Bound<'_, PyAny>>) -> PyResult<Vec<Text>> {
     texts.iter().enumerate().map(|(index, text)| Text::new(text, Some(index))).collect()
 }
 
-/// A text of a batch that has not had its turn.
-enum Turn<'t, 'py> {
-    One(&'t Bound<'py, PyString>),
+/// A text of a batch: as Python gave it, or joined of the parts that it gave.
+enum GivenText<'t, 'py> {
+    Plain(&'t Bound<'py, PyString>),
     Joined(Text),
 }
 
 /// Texts of a batch that are read one after the other: to make UTF-8 of them takes a while, in Korean and Chinese, and
 /// Python has to be held meanwhile.
-pub(crate) struct Turns<'t, 'py>(Vec<Turn<'t, 'py>>);
+pub(crate) struct Given<'t, 'py>(Vec<GivenText<'t, 'py>>);
 
-impl<'t, 'py> Turns<'t, 'py> {
+impl<'t, 'py> Given<'t, 'py> {
     pub(crate) fn new(texts: &'t [Bound<'py, PyAny>]) -> PyResult<Self> {
-        let turn = |(index, text): (usize, &'t Bound<'py, PyAny>)| {
+        let given = |(index, text): (usize, &'t Bound<'py, PyAny>)| {
             text.cast::<PyString>()
-                .map(Turn::One)
-                .or_else(|_| Text::new(text, Some(index)).map(Turn::Joined))
+                .map(GivenText::Plain)
+                .or_else(|_| Text::new(text, Some(index)).map(GivenText::Joined))
         };
-        texts.iter().enumerate().map(turn).collect::<PyResult<_>>().map(Self)
+        texts.iter().enumerate().map(given).collect::<PyResult<_>>().map(Self)
     }
 
     pub(crate) fn inputs(&self) -> impl ExactSizeIterator<Item = Result<Input<'_>, Failed>> {
-        self.0.iter().enumerate().map(|(index, turn)| match turn {
-            Turn::One(text) => {
+        self.0.iter().enumerate().map(|(index, given)| match given {
+            GivenText::Plain(text) => {
                 text.to_str().map(Input::from).map_err(|_| Failed::Coming(no_utf8(Some(index))))
             }
-            Turn::Joined(text) => Ok(text.input()),
+            GivenText::Joined(text) => Ok(text.input()),
         })
     }
 
     /// About how many bytes all have, by how many characters they have, and by the bytes of the first ones.
-    pub(crate) fn about_bytes(&self) -> PyResult<usize> {
-        let (mut bytes, mut characters, mut all) = (0, 0, 0);
-        for turn in &self.0 {
-            let length = match turn {
-                Turn::One(text) => text.len()?,
-                Turn::Joined(text) => text.input().text.len(),
+    pub(crate) fn about_bytes(&self) -> usize {
+        let (mut bytes, mut characters, mut all) = (0, 0, 0_usize);
+        for given in &self.0 {
+            let length = match given {
+                // Who inherits from `str` may say anything.
+                GivenText::Plain(text) => text.len().unwrap_or(0),
+                GivenText::Joined(text) => text.input().text.len(),
             };
-            all += length;
+            all = all.saturating_add(length);
             if bytes < SAMPLE {
-                characters += length;
-                bytes += match turn {
+                let text = match given {
                     // What is no UTF-8 is told when its turn comes.
-                    Turn::One(text) => text.to_str().map_or(length, str::len),
-                    Turn::Joined(_) => length,
+                    GivenText::Plain(text) => text.to_str().unwrap_or_default(),
+                    GivenText::Joined(text) => text.input().text,
                 };
+                bytes += text.len();
+                characters += text.chars().count();
             }
         }
-        Ok((all as u128 * bytes as u128 / characters.max(1) as u128) as usize)
+        let bytes = all as u128 * bytes as u128 / characters.max(1) as u128;
+        usize::try_from(bytes).unwrap_or(usize::MAX)
     }
 }
 

@@ -22,7 +22,7 @@ use crate::models::{Options, Pieces, compile, marker, strategy};
 use crate::normalizers::parse_normalizer;
 use crate::pieces::tokens_of;
 use crate::schemes::parse_pretokenizer;
-use crate::texts::{PyChosen, Text, Turns, no_utf8, policy, string};
+use crate::texts::{Given, PyChosen, Text, no_utf8, policy, string};
 use crate::vocabulary::Texts;
 
 /// A tokenizer, compiled from the plain data of a Spec.
@@ -191,8 +191,8 @@ impl PyTokenizer {
         draw: Option<Draw>,
     ) -> PyResult<(Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>)> {
         let request = request(special, strategy, draw)?;
-        let texts = Turns::new(&texts)?;
-        let bytes = if threads > 1 { texts.about_bytes()? } else { 0 };
+        let texts = Given::new(&texts)?;
+        let bytes = if threads > 1 { texts.about_bytes() } else { 0 };
         let arriving = Arriving { items: texts.inputs(), then: |rest: Rest<'_>| py.detach(rest) };
         let batch = self.core.encode_arriving(arriving, bytes, &request, threads);
         let batch = batch.map_err(|failed| failed.told(in_text))?;
