@@ -46,12 +46,6 @@ impl Texts {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         starts.zip(&self.ends).map(|(start, &end)| &self.text[start..end])
     }
-
-    /// How many bytes they have together.
-    #[must_use]
-    pub fn bytes(&self) -> usize {
-        self.text.len()
-    }
 }
 
 impl Stretch for Texts {
@@ -64,7 +58,7 @@ impl Stretch for Texts {
     }
 
     fn bytes(&self) -> usize {
-        self.bytes()
+        self.text.len()
     }
 }
 

@@ -116,6 +116,14 @@ impl Density {
 }
 
 /// Some of the texts of a batch, one behind the other.
+///
+/// ```
+/// use jogak::added::Input;
+/// use jogak::pipeline::Stretch;
+///
+/// let texts = vec![Input::from("low"), Input::from("밥")];
+/// assert_eq!((texts.count(), texts.bytes()), (2, 6));
+/// ```
 pub trait Stretch: Send {
     /// The texts.
     fn texts(&self) -> impl Iterator<Item = Input<'_>>;
@@ -201,8 +209,8 @@ impl Tokenizer {
         self.encode_arriving(Arriving::all(texts.iter().copied().map(Ok)), bytes, request, threads)
     }
 
-    /// The same for texts that come one by one, and may fail to. `bytes` says about how many bytes they have; the answer
-    /// does not depend on it, and on one thread nor does anything else.
+    /// The same for texts that come one by one, and may fail to. `bytes` says about how many bytes they have, so that
+    /// there is room and a thread for each part; the answer does not depend on it.
     ///
     /// # Errors
     /// The first error of the texts; else the first one as [`Tokenizer::encode`], with the number of its text.

@@ -15,6 +15,15 @@ use crate::beside::crew;
 pub type Rest<'r> = &'r mut (dyn FnMut() + Send);
 
 /// What comes while that before it is worked on.
+///
+/// ```
+/// use jogak::pipeline::Arriving;
+///
+/// let mut done = 0;
+/// let arriving = Arriving::all(["low", "lower"].into_iter());
+/// (arriving.then)(&mut || done += 1);
+/// assert_eq!((arriving.items.len(), done), (2, 1));
+/// ```
 pub struct Arriving<I, T> {
     /// Read on the calling thread, to the end or the first error.
     pub items: I,
@@ -235,6 +244,7 @@ impl Tokenizer {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
     use std::sync::mpsc;
     use std::time::Duration;
 
@@ -282,22 +292,29 @@ mod tests {
 
     #[test]
     fn all_are_done_before_the_rest_is() {
-        for _ in 0..200 {
-            let done = Mutex::new(0);
-            let then = |rest: Rest<'_>| {
-                rest();
-                assert_eq!(*done.lock().unwrap_or_else(PoisonError::into_inner), 20);
+        // The other thread takes one, and is slow.
+        let (tell, told) = mpsc::channel();
+        let tell = Mutex::new(tell);
+        let done = AtomicBool::new(false);
+        let first = std::iter::once_with(|| Ok::<u64, mpsc::RecvTimeoutError>(1));
+        let second = std::iter::once_with(|| told.recv_timeout(Duration::from_secs(60)));
+        let then = |rest: Rest<'_>| {
+            rest();
+            assert!(done.load(Ordering::SeqCst));
+        };
+        let arriving = Arriving { items: first.chain(second), then };
+        let answers = share(arriving, 2, |seat, parts| {
+            let work = |(number, part)| {
+                if seat == 1 && part == 1 {
+                    tell.lock().unwrap_or_else(PoisonError::into_inner).send(2).ok();
+                    std::thread::sleep(Duration::from_millis(200));
+                    done.store(true, Ordering::SeqCst);
+                }
+                (number, part)
             };
-            let arriving = Arriving { items: (0..20).map(Ok::<u64, ()>), then };
-            let answers = share(arriving, 3, |_, parts| {
-                let work = |(number, _)| {
-                    *done.lock().unwrap_or_else(PoisonError::into_inner) += 1;
-                    (number, ())
-                };
-                parts.map(work).collect()
-            });
-            assert_eq!(answers.map(|answers| answers.len()), Ok(20));
-        }
+            parts.map(work).collect()
+        });
+        assert_eq!(answers, Ok(vec![1, 2]));
     }
 
     #[test]
@@ -306,6 +323,13 @@ mod tests {
             let items = (0..50).map(|part| if part < 40 { Ok(part) } else { Err(part) });
             assert_eq!(share(Arriving::all(items), threads, double), Err(40));
         }
+        // What nobody had begun with is left.
+        let items = [Ok(1), Ok(2), Err(())].into_iter();
+        let nothing = |_: usize, mut parts: Turns<'_, u64>| -> Vec<(usize, u64)> {
+            assert_eq!(parts.next(), None);
+            Vec::new()
+        };
+        assert_eq!(share(Arriving::all(items), 1, nothing), Err(()));
     }
 
     #[test]
