@@ -107,7 +107,8 @@ def test_what_was_found_in_another_file_is_not_taken(
 
 
 def test_any_bytes_and_what_is_no_file(tmp_path: Path) -> None:
-    for number, head in enumerate((b"{", b'{"model":', b"\n", b"YQ== 0\n", b"[UNK]\n", b"GGUF", b" 1", b"\0")):
+    heads = (b"{", b'{"model":', b"\n", b"YQ== 0\n", b"[UNK]\n", b"GGUF", b" 1", b"\0")
+    for number, head in enumerate(heads):
         path = tmp_path / str(number)
         path.write_bytes(head + b"\xff{\n 1" * (1 << 15))
         with pytest.raises((jogak.FormatError, jogak.ConfigError)):
