@@ -43,6 +43,7 @@ COUNTED = {
     "train": "pieces",
     "count": "words",
     "encode": "tokens",
+    "lines": "tokens",
     "calls": "tokens",
     "files": "tokens",
     "decode": "bytes",
@@ -76,7 +77,7 @@ class Series:
     @property
     def held(self) -> bool:
         """Whether the engine may use so many threads and no more."""
-        return self.work.kind in {"encode", "calls", "files", "decode"}
+        return self.work.kind in {"encode", "lines", "calls", "files", "decode"}
 
     def numbers(self, key: str) -> list[float]:
         """The values of one fact, in the order they were measured."""
@@ -279,7 +280,11 @@ def timed(series: Series) -> dict[str, str]:
         return {f"count {label}": "seconds"}
     if work.kind == "load":
         return {f"load {label}": "opening", f"load {label}, with the interpreter": "since_start"}
-    told = {"calls": f"encode {label} call by call", "files": f"encode a file, {label}"}
+    told = {
+        "lines": f"encode lines, {label}",
+        "calls": f"encode {label} call by call",
+        "files": f"encode a file, {label}",
+    }
     what = told.get(work.kind, f"{work.kind} {label}")
     first = {f"{what}, first pass": "first"}
     if all(engine.passes == 1 for engine in work.engines):

@@ -71,8 +71,8 @@ class Work:
     Args:
         name: what `--only` takes.
         kind: trains on whole corpora or counts their words; encodes or decodes the first `chars`
-            characters of them, or encodes their lines in a call for each, or those of a file; loads a
-            file.
+            characters of them, or encodes their lines, in one call, in a call for each, or those of a
+            file; loads a file.
         label: as it is told in the table.
         engines: who does it, the reference first.
         corpora: names of texts, as `bench/texts.py` has them.
@@ -82,7 +82,7 @@ class Work:
     """
 
     name: str
-    kind: Literal["train", "count", "encode", "calls", "files", "decode", "load"]
+    kind: Literal["train", "count", "encode", "lines", "calls", "files", "decode", "load"]
     label: str
     engines: Sequence[Engine]
     corpora: tuple[str, ...]
@@ -232,6 +232,11 @@ def loading(label: str, engines: Sequence[Engine], model: str) -> Work:
     return Work("load", "load", label, engines, ("en_docs",), model=model, chars=10_000)
 
 
+def lines(label: str, engines: Sequence[Engine], model: str) -> Work:
+    """A work that encodes short texts, all in one call."""
+    return Work("encode-lines", "lines", label, engines, TWO, model=model, chars=4_000_000)
+
+
 def calls(label: str, engines: Sequence[Engine], model: str) -> Work:
     """A work that encodes short texts, each by a call of its own."""
     return Work(
@@ -315,6 +320,9 @@ WORKS = (
         TWO,
         model=RANKS,
     ),
+    lines("cl100k", CL100K_ENCODERS, RANKS),
+    lines("Mistral BPE", MISTRAL_ENCODERS, "mistral-v1/tokenizer.model"),
+    lines("BERT cased", CASED_JSON_ENCODERS, CASED),
     calls("cl100k", (TIKTOKEN, CL100K), RANKS),
     calls("Mistral BPE", SENTENCEPIECE_ENCODERS, "mistral-v1/tokenizer.model"),
     calls("T5 Unigram", SENTENCEPIECE_ENCODERS, "nai-t5/spiece.model"),

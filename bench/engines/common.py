@@ -182,21 +182,22 @@ def run_texts(
         files: the tokenizer and the path of a file -> the ids of its lines, as `encode` gives them.
             None: the lines are read here.
 
-    The task says what is timed: `encode` and `decode` each pass over all documents, `calls` each over
-    all lines, without their ends, in a call for each; `files` each over a file, to be read, whose lines
-    are documents; `load` the opening of the model.
+    The task says what is timed: `encode` and `decode` each pass over all documents, `lines` each over
+    all lines, without their ends, `calls` the same in a call for each line; `files` each over a file, to
+    be read, whose lines are documents; `load` the opening of the model.
     """
     task, model, corpus, chars, passes, *options = sys.argv[1:]
     with Stopwatch() as opening:
         tokenizer = load(model, **dict(option.split("=", 1) for option in options))
     texts = documents(corpus, int(chars))
-    if task == "encode":
+    if task in {"lines", "calls"}:
+        texts = [line.rstrip("\n") for line in documents(corpus, int(chars), 1)]
+    if task in {"encode", "lines"}:
         watches, ids = repeated(int(passes), lambda: encode(tokenizer, texts))
         report_texts(watches, answer_of(rows(ids)))
     elif task == "calls":
         assert call is not None
-        lines = [line.rstrip("\n") for line in documents(corpus, int(chars), 1)]
-        watches, ids = repeated(int(passes), lambda: [call(tokenizer, line) for line in lines])
+        watches, ids = repeated(int(passes), lambda: [call(tokenizer, text) for text in texts])
         report_texts(watches, answer_of(ids))
     elif task == "files":
         read = files or (lambda tokenizer, path: encode(tokenizer, lines_of(path)))

@@ -55,13 +55,17 @@ class Ragged:
         return self.ids[self.offsets[position] : self.offsets[position + 1]]
 
     def __iter__(self) -> Iterator[NDArray[np.uint32]]:
-        return (self[index] for index in range(len(self)))
+        ids = self.ids
+        return (ids[start:end] for start, end in pairwise(self.offsets.tolist()))
 
     def to_lists(self) -> list[list[int]]:
-        """The ids as lists of Python numbers."""
-        ids: list[int] = self.ids.tolist()
-        offsets = self.offsets.tolist()
-        return [ids[start:end] for start, end in pairwise(offsets)]
+        """The ids as lists of Python numbers.
+
+        Numbers below 262,144 are made once and handed out again: 8 bytes an id.
+        """
+        from jogak._core import id_lists
+
+        return id_lists(self.ids, self.offsets)
 
     def pad(
         self, value: int, *, length: int | None = None, side: str = "right"

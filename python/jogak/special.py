@@ -95,21 +95,19 @@ def parts(text: Text) -> str | list[tuple[str, bool]]:
     return found
 
 
-def all_parts(texts: Iterable[Text]) -> tuple[list[str | list[tuple[str, bool]]], bool]:
+def all_parts(
+    texts: Iterable[Text],
+) -> tuple[tuple[str | list[tuple[str, bool]], ...], bool]:
     """`parts` of many texts, and whether one of them has parts.
 
     Raises:
         ConfigError: as `parts`.
 
     >>> all_parts(iter(["hi", [Trusted("<s>"), "hi"]]))
-    (['hi', [('<s>', True), ('hi', False)]], True)
+    (('hi', [('<s>', True), ('hi', False)]), True)
     """
-    listed: list[Any] = texts if type(texts) is list else list(texts)
-    # Texts are many and short: nothing is called for each, unless there is another type among them.
-    if not {str}.issuperset(map(type, listed)):
-        listed = [parts(text) for text in listed]
-        return listed, any(not isinstance(text, str) for text in listed)
-    return listed, False
+    listed = tuple(parts(text) for text in texts)
+    return listed, any(not isinstance(text, str) for text in listed)
 
 
 def policy(

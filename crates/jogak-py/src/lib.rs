@@ -7,6 +7,7 @@ mod decoders;
 mod errors;
 mod files;
 mod inputs;
+mod integers;
 mod lists;
 mod models;
 mod normalizers;
@@ -38,6 +39,8 @@ mod _core {
     #[pymodule_export]
     use crate::inputs::{PyColumns, PyForm, make_inputs};
     #[pymodule_export]
+    use crate::integers::id_lists;
+    #[pymodule_export]
     use crate::lists::{PyIntegers, read_lists};
     #[pymodule_export]
     use crate::normalizers::{
@@ -50,7 +53,7 @@ mod _core {
         read_lines, read_merges, read_model_pieces, read_ranks, read_sections, read_vocab, sha256,
     };
     #[pymodule_export]
-    use crate::texts::PyChosen;
+    use crate::texts::{PyChosen, are_texts};
     #[pymodule_export]
     use crate::tokenizer::PyTokenizer;
     #[pymodule_export]

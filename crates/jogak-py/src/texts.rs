@@ -7,7 +7,7 @@ use jogak::added::{Chosen, Input, SpecialPolicy};
 use jogak::decode::{as_text, code_points, wide_characters};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
-use pyo3::types::{PyBytes, PyString};
+use pyo3::types::{PyBytes, PyString, PyTuple};
 
 use crate::errors::{raise, to_py};
 
@@ -71,24 +71,30 @@ pub(crate) fn held(texts: Vec<Bound<'_, PyAny>>) -> PyResult<Vec<Text>> {
     texts.iter().enumerate().map(|(index, text)| Text::new(text, Some(index))).collect()
 }
 
+/// Whether all are texts: none is a list of parts, or something else.
+#[pyfunction]
+pub(crate) fn are_texts(texts: &Bound<'_, PyTuple>) -> bool {
+    texts.iter_borrowed().all(|text| text.is_instance_of::<PyString>())
+}
+
 /// A text of a batch: as Python gave it, or joined of the parts that it gave.
 enum GivenText<'t, 'py> {
-    Plain(&'t Bound<'py, PyString>),
+    Plain(Borrowed<'t, 'py, PyString>),
     Joined(Text),
 }
 
 /// Texts of a batch that are read one after the other: to make UTF-8 of them takes a while, in Korean and Chinese, and
-/// Python has to be held meanwhile.
+/// Python has to be held meanwhile. The tuple keeps them; nobody can change it.
 pub(crate) struct Given<'t, 'py>(Vec<GivenText<'t, 'py>>);
 
 impl<'t, 'py> Given<'t, 'py> {
-    pub(crate) fn new(texts: &'t [Bound<'py, PyAny>]) -> PyResult<Self> {
-        let given = |(index, text): (usize, &'t Bound<'py, PyAny>)| {
+    pub(crate) fn new(texts: &'t Bound<'py, PyTuple>) -> PyResult<Self> {
+        let given = |(index, text): (usize, Borrowed<'t, 'py, PyAny>)| {
             text.cast::<PyString>()
                 .map(GivenText::Plain)
-                .or_else(|_| Text::new(text, Some(index)).map(GivenText::Joined))
+                .or_else(|_| Text::new(&text, Some(index)).map(GivenText::Joined))
         };
-        texts.iter().enumerate().map(given).collect::<PyResult<_>>().map(Self)
+        texts.iter_borrowed().enumerate().map(given).collect::<PyResult<_>>().map(Self)
     }
 
     pub(crate) fn inputs(&self) -> impl ExactSizeIterator<Item = Result<Input<'_>, Failed>> {

@@ -14,10 +14,11 @@ use jogak::trace::WordRecord;
 use jogak::vocab::Vocab;
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList, PyString};
+use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 
 use crate::decoders::{PyStream, batch_of, ids_of, parse_rules};
 use crate::errors::to_py;
+use crate::integers;
 use crate::models::{Options, Pieces, compile, marker, strategy};
 use crate::normalizers::parse_normalizer;
 use crate::pieces::tokens_of;
@@ -120,7 +121,7 @@ impl PyTokenizer {
         draw: Option<Draw>,
     ) -> PyResult<Bound<'py, PyList>> {
         let ids = self.ids(py, text, special, strategy, draw)?;
-        PyList::new(py, ids)
+        integers::list(py, &ids)
     }
 
     /// The ids of one text, as a numpy array.
@@ -184,14 +185,14 @@ impl PyTokenizer {
     fn encode_batch<'py>(
         &self,
         py: Python<'py>,
-        texts: Vec<Bound<'py, PyAny>>,
+        texts: &Bound<'py, PyTuple>,
         special: &Bound<'_, PyAny>,
         threads: usize,
         strategy: Option<&str>,
         draw: Option<Draw>,
     ) -> PyResult<(Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>)> {
         let request = request(special, strategy, draw)?;
-        let texts = Given::new(&texts)?;
+        let texts = Given::new(texts)?;
         let bytes = if threads > 1 { texts.about_bytes() } else { 0 };
         let arriving = Arriving { items: texts.inputs(), then: |rest: Rest<'_>| py.detach(rest) };
         let batch = self.core.encode_arriving(arriving, bytes, &request, threads);

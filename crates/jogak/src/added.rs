@@ -227,6 +227,18 @@ impl Added {
         self.run(&self.plain, text, trusted, Place::WHOLE, policy, &mut part)
     }
 
+    /// Whether no text of a token that is looked for is in a text, nor in any part of it.
+    pub(crate) fn has_none(&self, text: &str, policy: &SpecialPolicy) -> bool {
+        if let SpecialPolicy::Chosen(chosen) = policy {
+            let refused = chosen.refused.as_ref().is_some_and(|(finder, _)| finder.is_match(text));
+            return !refused && chosen.taken.has_none(text, &SpecialPolicy::Parse);
+        }
+        [&self.plain, &self.normalized].into_iter().all(|search| {
+            let finder = search.finder.as_ref().filter(|_| !search.is_idle(policy, false));
+            finder.is_none_or(|finder| !finder.is_match(text))
+        })
+    }
+
     /// Whether [`Added::for_each_normalized`] has anything to look for.
     #[inline]
     pub fn looks_twice(&self, policy: &SpecialPolicy, trusted: bool) -> bool {

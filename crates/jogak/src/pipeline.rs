@@ -5,6 +5,7 @@
 
 mod batch;
 mod fuse;
+mod joined;
 mod parts;
 mod raw;
 mod share;
@@ -95,6 +96,8 @@ pub struct Worker {
     prepared: prepare::Scratch,
     /// Room for the ids of a part of a batch.
     part: batch::Part,
+    /// Room for short texts.
+    joined: joined::Joined,
 }
 
 impl Worker {
@@ -108,6 +111,7 @@ impl Worker {
             scratch: Scratch::default(),
             prepared: prepare::Scratch::default(),
             part: batch::Part::default(),
+            joined: joined::Joined::default(),
         }
     }
 

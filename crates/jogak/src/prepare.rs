@@ -249,6 +249,18 @@ impl Prepare {
         prepared.parts.is_none() && self.pretokenizer.for_each_list(prepared.text, words)
     }
 
+    /// Whether [`Prepare::for_each_list_of_lines`] does what it says.
+    pub(crate) fn has_lines(&self) -> bool {
+        self.normalizer.is_empty()
+            && matches!(self.front, Front::Nothing)
+            && self.pretokenizer.has_rule()
+    }
+
+    /// As [`Pretokenizer::for_each_list_of_lines`], of texts that nothing is to be done to but to cut them.
+    pub(crate) fn for_each_list_of_lines(&self, lines: &str, words: impl FnMut(&[u32])) -> bool {
+        self.has_lines() && self.pretokenizer.for_each_list_of_lines(lines, words)
+    }
+
     /// The same text as [`Prepare::text`] gives, with the bytes that each of its bytes stands for.
     ///
     /// # Errors

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal
 
-from jogak import inputs
+from jogak import _core, inputs
 from jogak.errors import ConfigError
 from jogak.ragged import Ragged
 from jogak.spec import SpecialPolicy, Strategy
@@ -168,11 +168,15 @@ class Running(Decoding, Ways):
         """
         if isinstance(texts, (str, Trusted)):
             raise ConfigError("encode_batch takes a list of texts; for one text call encode(text)")
-        plain, mixed = all_parts(texts)
+        given: tuple[Any, ...] = tuple(texts)
+        mixed = False
+        # Texts are many and short: nothing is called for each, unless there is another type among them.
+        if not _core.are_texts(given):
+            given, mixed = all_parts(given)
         how = self._policy(special, allowed_special, disallowed_special, mixed)
         threads = resolve_threads(num_threads)
         draw = self._draw(dropout, alpha, seed, strategy)
-        ids, offsets = self._core.encode_batch(plain, how, threads, strategy, draw)
+        ids, offsets = self._core.encode_batch(given, how, threads, strategy, draw)
         if add_special_tokens:
             ids, offsets = inputs.around_batch(self._spec.template, ids, offsets)
         return Ragged(ids, offsets)

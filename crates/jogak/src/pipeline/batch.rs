@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::share::{Arriving, Rest};
-use super::{Request, Tokenizer, Worker};
+use super::{Request, Tokenizer};
 use crate::added::Input;
 use crate::error::Error;
 use crate::scan::wish_large_pages;
@@ -283,22 +283,6 @@ impl Tokenizer {
             gathered.into_inner().unwrap_or_else(PoisonError::into_inner);
         self.density.saw(bytes, ids.len());
         Ok((Batch { ids, offsets }, stretches))
-    }
-
-    fn encode_part<'t>(
-        &self,
-        texts: impl Iterator<Item = (Input<'t>, usize)>,
-        request: &Request,
-        worker: &mut Worker,
-        ids: &mut Vec<u32>,
-        mut ends: impl FnMut(usize),
-    ) -> Result<(), (usize, Error)> {
-        for (text, index) in texts {
-            self.encode_numbered(text, request, index as u64, worker, ids)
-                .map_err(|error| (index, error))?;
-            ends(ids.len());
-        }
-        Ok(())
     }
 }
 

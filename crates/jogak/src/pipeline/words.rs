@@ -107,7 +107,7 @@ impl Learner<'_> {
 }
 
 /// The words of a text on their way.
-struct Words<'a> {
+pub(super) struct Words<'a> {
     bytes: &'a [u8],
     cuts: Option<&'a Cuts>,
     /// Every word may be cut, whatever it begins with.
@@ -129,7 +129,7 @@ impl<'a> Words<'a> {
 
     /// Appends the ids of words between borders. Nothing waits before and behind.
     #[inline]
-    fn list(&mut self, known: &mut KnownWords, borders: &[u32], out: &mut Vec<u32>) {
+    pub(super) fn list(&mut self, known: &mut KnownWords, borders: &[u32], out: &mut Vec<u32>) {
         let (Some(&first), Some(&last)) = (borders.first(), borders.last()) else { return };
         let bytes = self.bytes;
         let plain = || bytes[first as usize..last as usize].is_ascii();
@@ -156,6 +156,11 @@ impl<'a> Words<'a> {
                 rest = &rest[1..];
             }
         }
+    }
+
+    /// Whether there was an error.
+    pub(super) fn has_failed(&self) -> bool {
+        self.learner.result.is_err()
     }
 
     /// Appends the ids of a row of characters.
@@ -243,6 +248,21 @@ impl<'a> Words<'a> {
 }
 
 impl Tokenizer {
+    /// The words of a text, on their way to what the worker knows.
+    pub(super) fn words_of<'a>(
+        &'a self,
+        text: &'a str,
+        way: &'a mut Way,
+        worker: &'a mut Worker,
+    ) -> (Words<'a>, &'a mut KnownWords) {
+        let Worker { learned, queue, found, scratch, .. } = worker;
+        let Learned { known, habit, .. } = learned;
+        let (bytes, all) = (text.as_bytes(), self.cuts_all_words);
+        let cuts = if all || !text.is_ascii() { self.model.cuts() } else { None };
+        let learner = Learner { tokenizer: self, text, way, scratch, result: Ok(()) };
+        (Words { bytes, cuts, all, queue, habit, learner, found }, known)
+    }
+
     /// Appends the ids of a text that was made ready.
     pub(super) fn by_words(
         &self,
@@ -251,14 +271,9 @@ impl Tokenizer {
         worker: &mut Worker,
         out: &mut Vec<u32>,
     ) -> Result<()> {
-        let Worker { learned, queue, found, scratch, .. } = worker;
-        let Learned { known, habit, .. } = learned;
-        let text = ready.text;
-        let (bytes, before) = (text.as_bytes(), out.len());
-        let all = self.cuts_all_words;
-        let cuts = if all || !text.is_ascii() { self.model.cuts() } else { None };
-        let learner = Learner { tokenizer: self, text, way, scratch, result: Ok(()) };
-        let mut words = Words { bytes, cuts, all, queue, habit, learner, found };
+        let before = out.len();
+        let (mut words, known) = self.words_of(ready.text, way, worker);
+        let Words { bytes, cuts, all, .. } = words;
         let listed =
             !all && self.prepare.for_each_list(ready, |borders| words.list(known, borders, out));
         let mut cut = Ok(());

@@ -267,6 +267,19 @@ impl Pretokenizer {
         borders::<false>(stage, text.as_bytes(), words)
     }
 
+    /// Whether the words of a text are found by masks, and all it is made of are words.
+    pub(crate) fn has_rule(&self) -> bool {
+        use Stage::{Cl100k, Gpt2, Llama3, O200k, Qwen2, Tekken};
+        matches!(*self.stages, [Gpt2 | Cl100k | O200k | Llama3 | Qwen2 | Tekken])
+    }
+
+    /// As [`Pretokenizer::for_each_list`], where every line, with its line end, is a text. Without it, its words are the
+    /// same: that of the line end, or the one that ends with it, ends before it.
+    pub(crate) fn for_each_list_of_lines(&self, lines: &str, words: impl FnMut(&[u32])) -> bool {
+        let [stage] = self.stages.as_slice() else { return false };
+        u32::try_from(lines.len()).is_ok() && borders::<true>(stage, lines.as_bytes(), words)
+    }
+
     /// Cuts parts of a text: as [`Pretokenizer::for_each`] on each of them, but with one account of
     /// how long regular expressions may take.
     pub(crate) fn for_each_part(
