@@ -234,7 +234,7 @@ def loading(label: str, engines: Sequence[Engine], model: str) -> Work:
 
 def lines(label: str, engines: Sequence[Engine], model: str) -> Work:
     """A work that encodes short texts, all in one call."""
-    return Work("encode-lines", "lines", label, engines, TWO, model=model, chars=4_000_000)
+    return Work("encode-lines", "lines", label, engines, TWO, model=model, chars=2_000_000)
 
 
 def calls(label: str, engines: Sequence[Engine], model: str) -> Work:
@@ -320,9 +320,9 @@ WORKS = (
         TWO,
         model=RANKS,
     ),
-    lines("cl100k", CL100K_ENCODERS, RANKS),
-    lines("Mistral BPE", MISTRAL_ENCODERS, "mistral-v1/tokenizer.model"),
-    lines("BERT cased", CASED_JSON_ENCODERS, CASED),
+    lines("cl100k", (TIKTOKEN, CL100K, GIGATOKEN), RANKS),
+    lines("Mistral BPE", (*SENTENCEPIECE_ENCODERS, GIGATOKEN), "mistral-v1/tokenizer.model"),
+    lines("BERT cased", JSON_ENCODERS, CASED),
     calls("cl100k", (TIKTOKEN, CL100K), RANKS),
     calls("Mistral BPE", SENTENCEPIECE_ENCODERS, "mistral-v1/tokenizer.model"),
     calls("T5 Unigram", SENTENCEPIECE_ENCODERS, "nai-t5/spiece.model"),
