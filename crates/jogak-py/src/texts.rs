@@ -17,14 +17,15 @@ pub(crate) struct PyChosen(pub(crate) Arc<Chosen>);
 
 /// `"text"`, `"parse"`, `"error"` or a choice.
 pub(crate) fn policy(special: &Bound<'_, PyAny>) -> PyResult<SpecialPolicy> {
-    if let Ok(chosen) = special.cast::<PyChosen>() {
-        return Ok(SpecialPolicy::Chosen(Arc::clone(&chosen.get().0)));
-    }
-    match special.extract::<String>().as_deref() {
-        Ok("text") => Ok(SpecialPolicy::Text),
-        Ok("parse") => Ok(SpecialPolicy::Parse),
-        Ok("error") => Ok(SpecialPolicy::Error),
+    let name = special.cast::<PyString>().ok().and_then(|name| name.to_str().ok());
+    match name {
+        Some("text") => Ok(SpecialPolicy::Text),
+        Some("parse") => Ok(SpecialPolicy::Parse),
+        Some("error") => Ok(SpecialPolicy::Error),
         _ => {
+            if let Ok(chosen) = special.cast::<PyChosen>() {
+                return Ok(SpecialPolicy::Chosen(Arc::clone(&chosen.get().0)));
+            }
             let found = special.repr()?;
             let message = format!("special is {found}; expected 'text', 'parse' or 'error'");
             Err(raise("ConfigError", message, &[]))

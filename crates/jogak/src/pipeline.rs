@@ -35,6 +35,9 @@ pub use share::{Arriving, Rest};
 /// vocabulary that a worker is taught may take more than its share; characters take half a megabyte beside it.)
 pub const CACHE_LIMIT: usize = 64 << 20;
 
+/// Workers that nobody uses. They come and go with each call, and are large: boxes are what is moved.
+type Idle = Vec<Box<Worker>>;
+
 /// A tokenizer, compiled.
 #[derive(Debug)]
 pub struct Tokenizer {
@@ -52,7 +55,7 @@ pub struct Tokenizer {
     density: batch::Density,
     /// Workers that nobody uses at the moment. Never waited for: who finds the list taken makes a
     /// new worker, so that a process forked at the wrong moment does not hang.
-    idle: Mutex<Vec<Worker>>,
+    idle: Mutex<Idle>,
 }
 
 /// How the memory of a worker is shared out: at most so many bytes for each of its tables. Those for ids have the limit
@@ -101,8 +104,8 @@ pub struct Worker {
 }
 
 impl Worker {
-    fn with(learned: Learned) -> Self {
-        Self {
+    fn with(learned: Learned) -> Box<Self> {
+        Box::new(Self {
             learned,
             raw_room: RawScratch::default(),
             spans: None,
@@ -112,7 +115,7 @@ impl Worker {
             prepared: prepare::Scratch::default(),
             part: batch::Part::default(),
             joined: joined::Joined::default(),
-        }
+        })
     }
 
     /// What is needed to encode with spans.
@@ -210,12 +213,13 @@ impl Tokenizer {
     }
 
     /// A worker, new or used before.
-    pub fn worker(&self) -> Worker {
-        self.idle_workers(1).pop().unwrap_or_else(|| self.new_worker())
+    pub fn worker(&self) -> Box<Worker> {
+        let idle = self.idle.try_lock().ok().and_then(|mut idle| idle.pop());
+        idle.unwrap_or_else(|| self.new_worker())
     }
 
     /// Up to `most` of those that nobody uses.
-    fn idle_workers(&self, most: usize) -> Vec<Worker> {
+    fn idle_workers(&self, most: usize) -> Idle {
         self.idle.try_lock().map_or_else(
             |_| Vec::new(),
             |mut idle| {
@@ -225,11 +229,11 @@ impl Tokenizer {
         )
     }
 
-    fn new_worker(&self) -> Worker {
+    fn new_worker(&self) -> Box<Worker> {
         self.worker_that_knows(None)
     }
 
-    fn worker_that_knows(&self, known: Option<KnownWords>) -> Worker {
+    fn worker_that_knows(&self, known: Option<KnownWords>) -> Box<Worker> {
         let shares = self.shares();
         Worker::with(Learned {
             known: known.unwrap_or_else(|| self.taught(shares.known)),
@@ -257,11 +261,11 @@ impl Tokenizer {
     }
 
     /// Gives a worker back for others to use.
-    pub fn give_back(&self, worker: Worker) {
+    pub fn give_back(&self, worker: Box<Worker>) {
         self.give_all_back([worker]);
     }
 
-    fn give_all_back(&self, workers: impl IntoIterator<Item = Worker>) {
+    fn give_all_back(&self, workers: impl IntoIterator<Item = Box<Worker>>) {
         if let Ok(mut idle) = self.idle.try_lock() {
             idle.extend(workers);
         }

@@ -220,7 +220,8 @@ impl Tokenizer {
         // taken, and what their workers know would be lost.
         let mut idle = self.idle_workers(threads);
         // New ones begin with what one of the others has learned.
-        if let Some(Worker { learned, .. }) = idle.last().filter(|_| idle.len() < threads) {
+        if let Some(worker) = idle.last().filter(|_| idle.len() < threads) {
+            let learned = &worker.learned;
             let copies = crew(threads - idle.len(), || learned.clone(), |_| learned.clone());
             idle.splice(0..0, copies.into_iter().map(Worker::with));
         }
