@@ -1,7 +1,7 @@
 //! What a worker remembers of words is never seen in ids: whole words, parts of words and characters, known or
 //! new, in tables with and without room.
 
-use jogak::added::{Added, SpecialPolicy};
+use jogak::added::{Added, Input, SpecialPolicy};
 use jogak::model::{Bpe, BpeParts, Model, Scratch, Strategy, Way};
 use jogak::normalize::Normalizer;
 use jogak::observe::Silent;
@@ -200,6 +200,20 @@ fn ids_are_those_of_every_word_by_itself() {
                     .expect("all bytes are pieces");
                 let expected = plainly(&tokenizer, &scheme, text);
                 assert!(ids[1..] == expected, "round {round}, pass {pass}: {text:?}");
+            }
+        }
+        // Lines, which are encoded many at a time, with their ends and without.
+        let lines: Vec<Input<'_>> = texts
+            .iter()
+            .flat_map(|text| text.split_inclusive('\n').chain(text.split('\n')))
+            .map(Input::from)
+            .collect();
+        let expected: Vec<_> =
+            lines.iter().map(|line| plainly(&tokenizer, &scheme, line.text)).collect();
+        for threads in 1..3 {
+            let batch = tokenizer.encode_batch(&lines, &request, threads).expect("bytes");
+            for (ends, expected) in batch.offsets.windows(2).zip(&expected) {
+                assert_eq!(batch.ids[ends[0] as usize..ends[1] as usize], **expected);
             }
         }
     }
