@@ -16,7 +16,7 @@ from jogak.spec import AddedToken
 CORPUS = [
     "the lowest newest, widest lower; low! and the rest isn't in the list...\n",
     "계란간장볶음밥 간장계란밥!! 계란밥... 가각간\r\n",
-    "def name(self, x):  # TODO\n    return [0] * 1234\n\n\t\t\n",
+    "def name(self, x):  # as above\n    return [0] * 1234\n\n\t\t\n",
     " \u3000 \u00a0\u2003 日本日本 ア。。。 /path/to//a/ 'tis 'LL e\u0301\u0301 \x00\x1f \u2028",
 ]
 SCHEMES = ["gpt2", "cl100k", "o200k", "llama-3", "qwen2", "tekken"]
