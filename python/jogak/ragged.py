@@ -62,6 +62,9 @@ class Ragged:
         """The ids as lists of Python numbers.
 
         Numbers below 262,144 are made once and handed out again: 8 bytes an id.
+
+        Raises:
+            DecodeError: the offsets go beyond the ids, or backwards.
         """
         from jogak._core import id_lists
 
