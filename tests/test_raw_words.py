@@ -95,14 +95,16 @@ def every_character(step: int) -> Iterator[str]:
 
 
 def compare(tok: jogak.Tokenizer, texts: list[str]) -> None:
-    """Both ways, the short one with a cold and with a warm memory."""
+    """Both ways, the short one with a cold and with a warm memory, of texts together and alone."""
     plain = [
         encoding.ids.tolist() for encoding in tok.encoding_batch(texts, add_special_tokens=False)
     ]
     for _ in range(2):
         batch = tok.encode_batch(texts, num_threads=1).to_lists()
-        for text, ids, expected in zip(texts, batch, plain, strict=True):
+        alone = (tok.encode(text) for text in texts)
+        for text, ids, by_itself, expected in zip(texts, batch, alone, plain, strict=True):
             assert ids == expected, repr(text)
+            assert by_itself == expected, repr(text)
 
 
 @pytest.mark.parametrize("name", MODELS)

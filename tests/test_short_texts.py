@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import random
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import jogak
-from jogak.spec import AddedToken
+from jogak.spec import AddedToken, Spec, UnigramModel, WordPieceModel
 
 CORPUS = [
     "the lowest newest, widest lower; low! and the rest isn't in the list...\n",
@@ -32,16 +33,116 @@ PIECES = [
 ]
 
 
+FOUND = (
+    AddedToken("_x_", single_word=True),
+    AddedToken("{}", lstrip=True, rstrip=True),
+    AddedToken("a b"),
+)
+
+
 @pytest.fixture(scope="module", params=SCHEMES)
 def tok(request: pytest.FixtureRequest) -> jogak.Tokenizer:
     """Byte-level, with tokens to be found: one of them lies across the ends of texts."""
     config = jogak.BPE(min_pair_count=1, num_merges=300)
     scheme = request.param
     spec = jogak.train(iter(CORPUS * 2), config, pretokenizer=scheme, special_tokens=SPECIAL).spec
-    found = (AddedToken("_x_", single_word=True), AddedToken("{}", lstrip=True, rstrip=True))
-    extra = tuple(token.text for token in found)
+    extra = tuple(token.text for token in FOUND)
     model = dataclasses.replace(spec.model, pieces=(*spec.model.pieces, *extra))
-    return jogak.Tokenizer(dataclasses.replace(spec, model=model, added_tokens=found))
+    return jogak.Tokenizer(dataclasses.replace(spec, model=model, added_tokens=FOUND))
+
+
+#: Models that look words up as they stand in the text.
+RAW = ["wordpiece", "unigram", "unigram of SentencePiece", "unigram behind marks"]
+WORDS = (
+    "lowest",
+    "low",
+    "est",
+    "the",
+    "계란",
+    "간장",
+    "계",
+    "란",
+    "간",
+    "장",
+    "日",
+    "ア",
+    "1",
+    "234",
+)
+
+
+@pytest.fixture(scope="module", params=RAW)
+def raw(request: pytest.FixtureRequest) -> jogak.Tokenizer:
+    """With tokens to be found, two of which may lie across the ends of texts."""
+    kind = request.param
+    special = ("<unk>", *SPECIAL)
+    found = tuple(token.text for token in FOUND)
+    letters = tuple("lowesthrican.!/'_x{}23456")
+    if kind == "wordpiece":
+        followers = (f"##{text}" for text in (*letters, *WORDS))
+        model = WordPieceModel(
+            pieces=(*special, *found, *letters, *WORDS, *followers), unknown="<unk>"
+        )
+        normalizer = jogak.BertNormalizer(
+            clean_text=True, chinese_chars=True, strip_accents=True, lowercase=True
+        )
+        return jogak.Tokenizer(
+            Spec(
+                model=model,
+                normalizer=(normalizer,),
+                pretokenizer=jogak.spec.resolve_pretokenizer("bert"),
+                special_tokens={text: id_ for id_, text in enumerate(special)},
+                added_tokens=FOUND,
+            )
+        )
+    pieces = (*letters, *WORDS, "▁", "▁lo", "▁the", "we", "er", "▁계", "ll", "oo", "ow")
+    # They nearly tie, so that the sum before a word matters.
+    scores = [-3.0 - len(piece) * 1.0000001 - n % 3 for n, piece in enumerate(pieces)]
+    unigram = UnigramModel(
+        pieces=(*special, *found, *pieces),
+        scores=(*([0.0] * (len(special) + len(found))), *scores),
+        unknown="<unk>",
+        precision="double" if kind == "unigram" else "single",
+        marker=jogak.Marker("none"),
+    )
+    prepend: Any = "always" if kind == "unigram behind marks" else "first"
+    return jogak.Tokenizer(
+        Spec(
+            model=unigram,
+            normalizer=(jogak.RuleSet("nmt_nfkc"), jogak.CollapseSpaces()),
+            pretokenizer=(jogak.Metaspace(prepend=prepend, split=kind == "unigram"),),
+            special_tokens={text: id_ for id_, text in enumerate(special)},
+            added_tokens=FOUND,
+        )
+    )
+
+
+@given(
+    texts=st.lists(st.lists(st.sampled_from(PIECES), max_size=6).map("".join), max_size=40),
+    threads=st.integers(1, 3),
+)
+def test_raw_words(raw: jogak.Tokenizer, texts: list[str], threads: int) -> None:
+    for special in ("text", "parse"):
+        expected = [raw.encode(text, special=special) for text in texts]
+        found = raw.encode_batch(texts, special=special, num_threads=threads)
+        assert found.to_lists() == expected
+    parts: list[Any] = [[text, jogak.Trusted("<pad>")] for text in texts]
+    mixed = [text for both in zip(texts, parts, texts, strict=True) for text in both]
+    assert raw.encode_batch(mixed).to_lists() == [raw.encode(text) for text in mixed]
+
+
+def test_raw_words_of_many_texts(raw: jogak.Tokenizer) -> None:
+    """More words than are looked up at once; some are not certain, and some texts have none."""
+    draw = random.Random(1)
+    plain = [piece for piece in PIECES if piece.isalnum()]
+    texts = []
+    for number in range(4000):
+        pool = plain if number % 1000 < 700 else PIECES
+        count = draw.choice([0, 1, 1, 2, 5, 9, 30])
+        texts.append(draw.choice(["", " "]).join(draw.choice(pool) for _ in range(count)))
+    expected = [raw.encode(text) for text in texts]
+    for _ in range(2):
+        assert raw.encode_batch(texts).to_lists() == expected
 
 
 @given(

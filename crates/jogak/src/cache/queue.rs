@@ -108,10 +108,11 @@ impl<F: FnMut(&mut KnownWords, usize, usize, &mut Vec<u32>)> Task for Queued<'_,
         let (mut stage, mut rest) = ([0; STAGE], words);
         loop {
             let short = table.short().found();
-            let (known, ids) = write_known(rest, &mut stage, |waiting| match waiting.ids {
+            let found = |waiting: Waiting| match waiting.ids {
                 Packed::NONE => short.in_line::<L>(waiting.sought),
                 kept => Spot::of(kept),
-            });
+            };
+            let (known, ids) = write_known(rest, &mut stage, found, |_| ());
             out.extend_from_slice(&stage[..ids]);
             let Some((&Waiting { start, end, sought, .. }, behind)) = rest[known..].split_first()
             else {
@@ -157,7 +158,7 @@ pub fn look_up_between(
         |table: &mut KnownWords, _: Sought, start: usize, end: usize, ids: &mut Vec<u32>| {
             learn(table, start, end, ids);
         };
-    fastest(Spans::<_, false> { text, table, starts, ends, out, learn });
+    fastest(Spans::<_, _, false> { text, table, starts, ends, out, learn, behind: |_| () });
 }
 
 /// Who encodes a word, by its start and end, that is not known, and says whether it is to be remembered.
@@ -165,7 +166,8 @@ type Encode<'a> = dyn FnMut(&KnownWords, usize, usize, &mut Vec<u32>) -> bool + 
 
 /// Appends the ids of words to `out`, each from one of `starts` to its counterpart of `ends`. `characters` says that
 /// many of them may be characters of three bytes. `encode` appends the ids of a word that the table does not
-/// know. A [stale](KnownWords::is_stale) table forgets everything before it is to remember one more.
+/// know. A [stale](KnownWords::is_stale) table forgets everything before it is to remember one more. `behind` is told how
+/// many ids there are behind each word.
 #[inline]
 pub fn look_up_spans(
     text: &[u8],
@@ -174,6 +176,7 @@ pub fn look_up_spans(
     characters: bool,
     out: &mut Vec<u32>,
     encode: &mut Encode<'_>,
+    behind: impl FnMut(usize),
 ) {
     let learn = |table: &mut KnownWords, sought, start: usize, end: usize, ids: &mut Vec<u32>| {
         let before = ids.len();
@@ -182,14 +185,14 @@ pub fn look_up_spans(
         }
     };
     if characters {
-        fastest(Spans::<_, true> { text, table, starts, ends, out, learn });
+        fastest(Spans::<_, _, true> { text, table, starts, ends, out, learn, behind });
     } else {
-        fastest(Spans::<_, false> { text, table, starts, ends, out, learn });
+        fastest(Spans::<_, _, false> { text, table, starts, ends, out, learn, behind });
     }
 }
 
 /// Words from place to place, on their way; `CHARACTERS` are looked for first, or no word is taken for one.
-struct Spans<'a, F, const CHARACTERS: bool> {
+struct Spans<'a, F, B, const CHARACTERS: bool> {
     text: &'a [u8],
     table: &'a mut KnownWords,
     starts: &'a [u32],
@@ -197,6 +200,8 @@ struct Spans<'a, F, const CHARACTERS: bool> {
     ends: &'a [u32],
     out: &'a mut Vec<u32>,
     learn: F,
+    /// Is told how many ids there are behind each word.
+    behind: B,
 }
 
 /// The code point of a word that is one character of three bytes; else 0.
@@ -214,13 +219,14 @@ pub(crate) fn character(text: &[u8], start: usize, end: usize) -> u32 {
     }
 }
 
-impl<F, const CHARACTERS: bool> Task for Spans<'_, F, CHARACTERS>
+impl<F, B, const CHARACTERS: bool> Task for Spans<'_, F, B, CHARACTERS>
 where
     F: FnMut(&mut KnownWords, Sought, usize, usize, &mut Vec<u32>),
+    B: FnMut(usize),
 {
     #[inline(always)]
     fn run<L: Look>(self) {
-        let Spans { text, table, mut starts, mut ends, out, mut learn } = self;
+        let Spans { text, table, mut starts, mut ends, out, mut learn, mut behind } = self;
         // Lent by the table: texts are short, and room would have to be made for each.
         let mut room = table.take_room();
         room.resize(WORDS, Sought::default());
@@ -256,12 +262,15 @@ where
             let mut done = 0;
             loop {
                 let short = table.short().found();
-                let (known, ids) = write_known(&places[done..], &mut stage, |place| {
+                let found = |place: Sought| {
                     if CHARACTERS && place.is_character() {
                         return Spot::of(table.character(place.as_character()));
                     }
                     short.in_line::<L>(place)
-                });
+                };
+                let before = out.len();
+                let behind_known = |ids: usize| behind(before + ids);
+                let (known, ids) = write_known(&places[done..], &mut stage, found, behind_known);
                 out.extend_from_slice(&stage[..ids]);
                 done += known;
                 if done == words {
@@ -277,6 +286,7 @@ where
                 if !known {
                     learn(table, place, start, end, out);
                 }
+                behind(out.len());
                 // What was sought is elsewhere.
                 if table.short().shape() != shape {
                     break;
@@ -292,12 +302,13 @@ where
 const STAGE: usize = WORDS * MOST;
 
 /// Writes the ids of up to [`WORDS`] words to the front of `stage`, up to the first word that `found` does not find. How
-/// many words and how many ids they are. For each word [`MOST`] ids are written, whether it has so many or not.
+/// many words and how many ids they are; `behind` is told the latter behind each word. For each word [`MOST`] ids are written, whether it has so many or not.
 #[inline(always)]
 fn write_known<'a, W: Copy>(
     words: &[W],
     stage: &mut [u32; STAGE],
     found: impl Fn(W) -> Spot<'a>,
+    mut behind: impl FnMut(usize),
 ) -> (usize, usize) {
     let mut at = 0;
     for (done, &word) in words.iter().enumerate() {
@@ -306,6 +317,7 @@ fn write_known<'a, W: Copy>(
         let (Some(count), Some(room)) = (found.count(), room) else { return (done, at) };
         found.write(count, room);
         at += count;
+        behind(at);
     }
     (words.len(), at)
 }

@@ -15,6 +15,26 @@ pub(super) fn fuse(ids: &mut Vec<u32>, first: usize, unknown: u32) {
     }
 }
 
+/// The same in each of several texts. The first one begins at place `first`, and the others where the one before them ends,
+/// as `ends` tells; then it tells where they end when it is done.
+pub(super) fn fuse_each(ids: &mut Vec<u32>, first: usize, ends: &mut [usize], unknown: u32) {
+    if next_run(ids, first, unknown).is_none() {
+        return;
+    }
+    let (mut kept, mut start) = (first, first);
+    for end in ends {
+        let mut before = None;
+        for at in start..*end {
+            let id = ids[at];
+            ids[kept] = id;
+            kept += usize::from(id != unknown || before != Some(id));
+            before = Some(id);
+        }
+        (start, *end) = (*end, kept);
+    }
+    ids.truncate(kept);
+}
+
 /// Where the next two ids from place `from` on that are this one begin.
 fn next_run(ids: &[u32], from: usize, this: u32) -> Option<usize> {
     /// Ids that are looked at without a branch, many at a time.
@@ -29,7 +49,7 @@ fn next_run(ids: &[u32], from: usize, this: u32) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::fuse;
+    use super::{fuse, fuse_each};
     use crate::random::SplitMix64;
 
     #[test]
@@ -49,6 +69,20 @@ mod tests {
             let mut fused = ids.clone();
             fuse(&mut fused, first, 1);
             assert_eq!(fused, expected, "{ids:?} from {first}");
+            let places = (0..below(6)).map(|_| first + below((len - first) as u64 + 1));
+            let mut ends: Vec<usize> = places.chain([len]).collect();
+            ends.sort_unstable();
+            let mut expected = ids[..first].to_vec();
+            let mut expected_ends = Vec::new();
+            for text in [&[first], &ends[..]].concat().windows(2) {
+                let from = expected.len();
+                expected.extend(&ids[text[0]..text[1]]);
+                fuse(&mut expected, from, 1);
+                expected_ends.push(expected.len());
+            }
+            let mut fused = ids.clone();
+            fuse_each(&mut fused, first, &mut ends, 1);
+            assert_eq!((fused, ends), (expected, expected_ends), "{ids:?} from {first}");
         }
     }
 }

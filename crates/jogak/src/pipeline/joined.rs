@@ -1,58 +1,100 @@
 //! Short texts, many at once.
 //!
 //! In words: what a short text costs is mostly what every text costs, a block of masks that is nearly empty above all. So
-//! texts that are lines are put one behind the other, and where their words begin is found for all at once, each line
-//! being a text by itself. A text that has no line end gets one, which is taken away again when its words are known.
+//! texts are put one behind the other, and where their words are is found for all at once.
+//!
+//! ```text
+//! words                    texts            what stands between them
+//! of a scheme with lines   lines            a line end, as if the text had it; taken away again when words are known
+//! raw ones (raw.rs)        of any kind      a space, which is in no raw word
+//! ```
 //!
 //! Rule: the same ids as text by text, or text by text.
 
+use std::ops::Range;
+
+use super::raw::Together;
 use super::{Request, Tokenizer, Worker};
 use crate::added::Input;
 use crate::error::Error;
+use crate::normalize::Place;
+use crate::prepare::Raw;
 
 /// Longer texts, in bytes, are encoded by themselves.
 const LONGEST: usize = 1 << 9;
 /// Texts are put together up to so many bytes, which stay in the first-level cache with what is made of them.
 const FULL: usize = 1 << 12;
+/// Where words are looked up as they stand, texts of so many words are encoded at once.
+const WORDS: usize = 1 << 6;
+
+/// How the words of texts are found together.
+#[derive(Debug, Clone, Copy)]
+enum Joint {
+    /// By a scheme that tells lines.
+    Lines,
+    /// As they stand in the text.
+    Raw(Raw),
+}
 
 /// Texts that wait to be encoded together.
 #[derive(Debug, Default)]
 pub(super) struct Joined {
-    /// The texts, each with a line end at its end or behind it.
-    lines: String,
+    /// The texts, and what stands between them.
+    all: String,
     /// Where each starts and ends.
     texts: Vec<(u32, u32)>,
-    /// Room for the borders of their words.
-    borders: Vec<u32>,
+    /// Room for the borders of words, or for where they start.
+    starts: Vec<u32>,
+    /// Where they end.
+    ends: Vec<u32>,
+    /// Which is the first word of each text, and how many words there are.
+    firsts: Vec<usize>,
+    /// How many ids there are behind each text.
+    behind: Vec<usize>,
 }
 
 impl Joined {
-    /// Takes a text, if it is a line and there is room for it.
+    /// Takes a text, if it can go with others and there is room for it.
     #[inline]
-    fn take(&mut self, input: Input<'_>) -> bool {
+    fn take(&mut self, input: Input<'_>, joint: Joint) -> bool {
         let Input { text, trusted } = input;
-        let room = FULL.saturating_sub(self.lines.len());
+        let room = FULL.saturating_sub(self.all.len());
         if text.len() > LONGEST.min(room) || trusted.is_some() {
             return false;
         }
-        let line_end = memchr::memchr(b'\n', text.as_bytes());
-        if line_end.is_some_and(|at| at + 1 < text.len()) {
-            return false;
-        }
-        let start = self.lines.len() as u32;
-        self.lines.push_str(text);
-        self.texts.push((start, self.lines.len() as u32));
-        if line_end.is_none() {
-            self.lines.push('\n');
+        let (between, needed) = match joint {
+            Joint::Raw(_) => (' ', true),
+            Joint::Lines => {
+                let line_end = memchr::memchr(b'\n', text.as_bytes());
+                if line_end.is_some_and(|at| at + 1 < text.len()) {
+                    return false;
+                }
+                ('\n', line_end.is_none())
+            }
+        };
+        let start = self.all.len() as u32;
+        self.all.push_str(text);
+        self.texts.push((start, self.all.len() as u32));
+        if needed {
+            self.all.push(between);
         }
         true
     }
 
     fn clear(&mut self) {
-        let Self { lines, texts, borders } = self;
-        lines.clear();
+        let Self { all, texts, starts, ends, firsts, behind } = self;
+        all.clear();
         texts.clear();
-        borders.clear();
+        starts.clear();
+        ends.clear();
+        firsts.clear();
+        behind.clear();
+    }
+
+    /// Text number `index`.
+    fn text(&self, index: usize) -> Input<'_> {
+        let (start, end) = self.texts[index];
+        Input::from(&self.all[start as usize..end as usize])
     }
 }
 
@@ -63,12 +105,14 @@ struct Encoding<'a, E> {
     worker: &'a mut Worker,
     ids: &'a mut Vec<u32>,
     end: E,
+    /// Whether an empty text has no ids, once it was asked for.
+    drops_empty: Option<bool>,
 }
 
 impl<E: FnMut(usize)> Encoding<'_, E> {
     /// Encodes a text by itself.
     fn alone(&mut self, input: Input<'_>, number: usize) -> Result<(), (usize, Error)> {
-        let Self { tokenizer, request, worker, ids, end } = self;
+        let Self { tokenizer, request, worker, ids, end, .. } = self;
         tokenizer
             .encode_numbered(input, request, number as u64, worker, ids)
             .map_err(|error| (number, error))?;
@@ -77,30 +121,41 @@ impl<E: FnMut(usize)> Encoding<'_, E> {
     }
 
     /// Encodes the texts that wait, the last of which stands before the text number `next`.
-    fn all(&mut self, joined: &mut Joined, next: usize) -> Result<(), (usize, Error)> {
+    fn all(
+        &mut self,
+        joined: &mut Joined,
+        joint: Joint,
+        next: usize,
+    ) -> Result<(), (usize, Error)> {
         let first = next - joined.texts.len();
-        let done = if joined.texts.len() > 1 { self.together(joined) } else { 0 };
-        for (&(start, end), number) in joined.texts.iter().zip(first..).skip(done) {
-            self.alone(Input::from(&joined.lines[start as usize..end as usize]), number)?;
+        let together = joined.texts.len() > 1
+            && self.tokenizer.added.has_none(&joined.all, &self.request.specials);
+        let done = match joint {
+            _ if !together => 0,
+            Joint::Lines => self.lines(joined),
+            Joint::Raw(raw) => {
+                self.raw(joined, raw, first)?;
+                joined.texts.len()
+            }
+        };
+        for index in done..joined.texts.len() {
+            self.alone(joined.text(index), first + index)?;
         }
         joined.clear();
         Ok(())
     }
 
-    /// Encodes texts that are to be cut and nothing else. Returns how many: up to the first one that has an error.
-    fn together(&mut self, joined: &mut Joined) -> usize {
-        let Self { tokenizer, request, worker, ids, end } = self;
-        let Joined { lines, texts, borders } = joined;
-        let prepare = &tokenizer.prepare;
-        if !tokenizer.added.has_none(lines, &request.specials)
-            || !prepare.for_each_list_of_lines(lines, |list| {
-                borders.extend_from_slice(&list[usize::from(!borders.is_empty())..]);
-            })
-        {
+    /// Encodes lines that are to be cut and nothing else. Returns how many: up to the first one that has an error.
+    fn lines(&mut self, joined: &mut Joined) -> usize {
+        let Self { tokenizer, request, worker, ids, end, .. } = self;
+        let Joined { all, texts, starts: borders, .. } = joined;
+        if !tokenizer.prepare.for_each_list_of_lines(all, |list| {
+            borders.extend_from_slice(&list[usize::from(!borders.is_empty())..]);
+        }) {
             return 0;
         }
         let mut way = tokenizer.way(request, 0);
-        let (mut words, known) = tokenizer.words_of(lines, &mut way, worker);
+        let (mut words, known) = tokenizer.words_of(all, &mut way, worker);
         let mut first = 0;
         for (number, &(start, until)) in texts.iter().enumerate() {
             first += usize::from(borders[first] < start);
@@ -118,16 +173,104 @@ impl<E: FnMut(usize)> Encoding<'_, E> {
         }
         texts.len()
     }
+
+    /// Encodes texts whose words are looked up as they stand there, the first of which has the number `number`.
+    fn raw(&mut self, joined: &mut Joined, raw: Raw, number: usize) -> Result<(), (usize, Error)> {
+        let mut characters = false;
+        let Joined { all, texts, starts, ends, firsts, .. } = joined;
+        raw.for_each_list(all, |their_starts, their_ends, are_characters| {
+            starts.extend_from_slice(their_starts);
+            ends.extend_from_slice(their_ends);
+            characters |= are_characters;
+        });
+        let mut word = 0;
+        firsts.push(0);
+        for &(_, until) in texts.iter() {
+            word += starts[word..].iter().take_while(|&&start| start < until).count();
+            firsts.push(word);
+        }
+        let mut from = 0;
+        while from < joined.texts.len() {
+            let to = self.next_texts(joined, from);
+            if !self.words_of(joined, raw, characters, from..to) {
+                for index in from..to {
+                    self.alone(joined.text(index), number + index)?;
+                }
+            }
+            from = to;
+        }
+        Ok(())
+    }
+
+    /// Behind which text those end that go together from text `from` on: [`WORDS`] words or fewer, if they are several,
+    /// and all have some, or nothing becomes of them. (What becomes of a blank text, it must say by itself.)
+    fn next_texts(&mut self, joined: &Joined, from: usize) -> usize {
+        let Joined { texts, firsts, .. } = joined;
+        let mut to = from;
+        while to < texts.len() && firsts[to + 1] - firsts[from] <= WORDS {
+            let is_blank = firsts[to] == firsts[to + 1];
+            if is_blank && !(texts[to].0 == texts[to].1 && self.drops_empty_text()) {
+                break;
+            }
+            to += 1;
+        }
+        to.max(from + 1)
+    }
+
+    /// Encodes texts by the words that they have together. If it says no, nothing is done.
+    fn words_of(
+        &mut self,
+        joined: &mut Joined,
+        raw: Raw,
+        characters: bool,
+        these: Range<usize>,
+    ) -> bool {
+        let Self { tokenizer, request, worker, ids, end, .. } = self;
+        let Joined { all, starts, ends, firsts, behind, .. } = joined;
+        let firsts = &firsts[these.start..=these.end];
+        let words = firsts[0]..firsts[these.len()];
+        let (starts, ends) = (&starts[words.clone()], &ends[words.clone()]);
+        let texts = Together { all, starts, ends, characters, firsts };
+        let mut way = tokenizer.way(request, 0);
+        let before = ids.len();
+        let sure =
+            !words.is_empty() && tokenizer.raw_together(raw, texts, &mut way, worker, ids, behind);
+        if sure {
+            behind.iter().for_each(|&ids| end(ids));
+        } else {
+            ids.truncate(before);
+        }
+        sure
+    }
+
+    /// Whether an empty text has no ids.
+    fn drops_empty_text(&mut self) -> bool {
+        let Self { tokenizer, request, worker, ids, drops_empty, .. } = self;
+        *drops_empty.get_or_insert_with(|| {
+            let before = ids.len();
+            let done = tokenizer.encode_numbered(Input::from(""), request, 0, worker, ids);
+            let drops = done.is_ok() && ids.len() == before;
+            ids.truncate(before);
+            drops
+        })
+    }
 }
 
 impl Tokenizer {
-    /// Whether words are all that is looked for in texts, so that short ones can be encoded together.
-    fn joins(&self, request: &Request) -> bool {
-        let Request { strategy, dropout, alpha, .. } = request;
+    /// How short texts are encoded together, if they are.
+    fn joint(&self, request: &Request) -> Option<Joint> {
+        let Request { strategy, dropout, alpha, specials, .. } = request;
         let drawn = dropout.is_some() || alpha.is_some();
+        if drawn || !self.model.is_own(*strategy) {
+            return None;
+        }
+        if let Some(raw) = self.prepare.raw().filter(|_| self.looks_up_raw) {
+            let joins = !self.added.looks_twice(specials, false) && raw.is_listed("", Place::WHOLE);
+            return joins.then_some(Joint::Raw(raw));
+        }
         let words = !self.cuts_all_words && self.model.fuses_words().is_none();
-        let remember = !drawn && self.model.is_own(*strategy) && self.model.unigram().is_none();
-        words && remember && self.prepare.has_lines()
+        (words && self.model.unigram().is_none() && self.prepare.has_lines())
+            .then_some(Joint::Lines)
     }
 
     /// Appends the ids of texts to `ids`, and calls `end` with how many there are then, text by text. Each has its
@@ -143,26 +286,27 @@ impl Tokenizer {
         ids: &mut Vec<u32>,
         end: impl FnMut(usize),
     ) -> Result<(), (usize, Error)> {
-        let mut encoding = Encoding { tokenizer: self, request, worker, ids, end };
-        if !self.joins(request) {
+        let mut encoding =
+            Encoding { tokenizer: self, request, worker, ids, end, drops_empty: None };
+        let Some(joint) = self.joint(request) else {
             for (input, number) in texts {
                 encoding.alone(input, number)?;
             }
             return Ok(());
-        }
+        };
         let mut joined = std::mem::take(&mut encoding.worker.joined);
         let mut next = 0;
         for (input, number) in texts {
             next = number + 1;
-            if joined.take(input) {
+            if joined.take(input, joint) {
                 continue;
             }
-            encoding.all(&mut joined, number)?;
-            if !joined.take(input) {
+            encoding.all(&mut joined, joint, number)?;
+            if !joined.take(input, joint) {
                 encoding.alone(input, number)?;
             }
         }
-        encoding.all(&mut joined, next)?;
+        encoding.all(&mut joined, joint, next)?;
         encoding.worker.joined = joined;
         Ok(())
     }

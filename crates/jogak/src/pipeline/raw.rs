@@ -5,10 +5,11 @@
 
 use std::cell::Cell;
 
+use super::fuse::fuse_each;
 use super::parts::Parts;
 use super::words::Habit;
 use super::{Learned, Looking, Tokenizer, Worker};
-use crate::cache::{KnownWords, LONGEST_KNOWN, character, hash, hash_at, look_up_spans};
+use crate::cache::{KnownWords, LONGEST_KNOWN, Queue, character, hash, hash_at, look_up_spans};
 use crate::model::{Model, Precision, Scratch, Unigram, Way};
 use crate::normalize::Place;
 use crate::observe::Silent;
@@ -53,18 +54,58 @@ pub(super) fn remember(table: &mut KnownWords, habit: &mut Habit, word: &[u8], i
     table.insert(word, ids);
 }
 
+/// Raw words of texts that stand one behind the other.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Together<'a> {
+    pub(super) all: &'a str,
+    /// Where the words start and end.
+    pub(super) starts: &'a [u32],
+    pub(super) ends: &'a [u32],
+    /// There may be Chinese characters by themselves among them.
+    pub(super) characters: bool,
+    /// How many words stand before each text, and how many there are.
+    pub(super) firsts: &'a [usize],
+}
+
 /// Encodes raw words that are not known.
 struct RawWords<'a> {
     tokenizer: &'a Tokenizer,
     raw: Raw,
+    text: &'a str,
     way: &'a mut Way,
     room: &'a mut RawScratch,
     /// Parts of words, for Unigram.
     parts: &'a mut KnownWords,
     scratch: &'a mut Scratch,
+    habit: &'a mut Habit,
+    /// Whether all words were certain so far.
+    sure: bool,
 }
 
-impl RawWords<'_> {
+impl<'a> RawWords<'a> {
+    /// And what knows words, and where they may wait.
+    fn of(
+        tokenizer: &'a Tokenizer,
+        raw: Raw,
+        text: &'a str,
+        way: &'a mut Way,
+        worker: &'a mut Worker,
+    ) -> (Self, &'a mut KnownWords, &'a mut Queue) {
+        let Worker { learned, raw_room: room, scratch, queue, .. } = worker;
+        let Learned { raw: known, raw_parts: parts, habit, .. } = learned;
+        (Self { tokenizer, raw, text, way, room, parts, scratch, habit, sure: true }, known, queue)
+    }
+
+    /// Appends the ids of the word of the text that starts and ends there, if all were certain so far. Says whether it
+    /// is to be remembered.
+    fn learn(&mut self, known: &KnownWords, start: usize, end: usize, ids: &mut Vec<u32>) -> bool {
+        let text = self.text;
+        self.sure = self.sure && self.word(&text[start..end], None, known, ids).is_some();
+        self.sure
+            && end - start <= LONGEST_KNOWN
+            && (!known.is_large() || self.habit.again(hash_at(text.as_bytes(), start, end)))
+    }
+
     /// Appends the ids of a raw word. None if they are not certain.
     fn word(
         &mut self,
@@ -73,7 +114,7 @@ impl RawWords<'_> {
         known: &KnownWords,
         ids: &mut Vec<u32>,
     ) -> Option<()> {
-        let Self { tokenizer, raw, way, room, parts, scratch } = self;
+        let Self { tokenizer, raw, way, room, parts, scratch, .. } = self;
         let Tokenizer { prepare, model, .. } = tokenizer;
         // Errors come again on the plain way.
         let Ready { prepared, whole } = raw.ready(prepare, word, odd, room).ok()??;
@@ -140,20 +181,58 @@ impl Tokenizer {
         worker: &mut Worker,
         out: &mut Vec<u32>,
     ) -> bool {
-        let Worker { learned, raw_room: room, scratch, .. } = worker;
-        let Learned { raw: known, raw_parts: parts, habit, .. } = learned;
-        let (bytes, mut sure) = (text.as_bytes(), true);
-        let mut words = RawWords { tokenizer: self, raw, way, room, parts, scratch };
+        let (mut words, known, _) = RawWords::of(self, raw, text, way, worker);
         let mut encode = |known: &KnownWords, start: usize, end: usize, ids: &mut Vec<u32>| {
-            let word = &text[start..end];
-            sure = sure && words.word(word, None, known, ids).is_some();
-            sure && word.len() <= LONGEST_KNOWN
-                && (!known.is_large() || habit.again(hash_at(bytes, start, end)))
+            words.learn(known, start, end, ids)
         };
         raw.for_each_list(text, |starts, ends, characters| {
-            look_up_spans(bytes, known, (starts, ends), characters, out, &mut encode);
+            let spans = (starts, ends);
+            look_up_spans(text.as_bytes(), known, spans, characters, out, &mut encode, |_| ());
         });
-        sure
+        words.sure
+    }
+
+    /// Appends the ids of several texts by their words, and writes to `behind` how many ids there are then behind each text.
+    /// If it says no, that was in vain: what it has appended are not the ids of the texts.
+    pub(super) fn raw_together(
+        &self,
+        raw: Raw,
+        texts: Together<'_>,
+        way: &mut Way,
+        worker: &mut Worker,
+        out: &mut Vec<u32>,
+        behind: &mut Vec<usize>,
+    ) -> bool {
+        // First behind no word, and behind each word.
+        behind.clear();
+        behind.push(out.len());
+        let each = |ids: usize| behind.push(ids);
+        let sums = self.model.unigram().filter(|_| raw.is_one_word());
+        let Together { all, starts, ends, characters, firsts } = texts;
+        let sure = if let Some(model) = sums {
+            self.sums_together(model, raw, texts, worker, out, each)
+        } else {
+            let (mut words, known, _) = RawWords::of(self, raw, all, way, worker);
+            let mut encode = |known: &KnownWords, start: usize, end: usize, ids: &mut Vec<u32>| {
+                words.learn(known, start, end, ids)
+            };
+            let spans = (starts, ends);
+            look_up_spans(all.as_bytes(), known, spans, characters, out, &mut encode, each);
+            words.sure
+        };
+        if !sure {
+            return false;
+        }
+        let first = behind[0];
+        let of_words = behind.len();
+        for end in &firsts[1..] {
+            behind.push(behind[end - firsts[0]]);
+        }
+        behind.drain(..of_words);
+        if let Some(unknown) = sums.filter(|model| model.fuses()).and_then(Unigram::unknown) {
+            fuse_each(out, first, behind, unknown);
+        }
+        true
     }
 
     /// Where words are encoded one by one.
@@ -166,18 +245,16 @@ impl Tokenizer {
         worker: &mut Worker,
         out: &mut Vec<u32>,
     ) -> bool {
-        let Worker { learned, raw_room: room, queue, scratch, .. } = worker;
-        let Learned { raw: known, raw_parts: parts, habit, .. } = learned;
-        let mut raw_words = RawWords { tokenizer: self, raw, way, room, parts, scratch };
-        let (sure, odd) = (Cell::new(true), Cell::new(None));
+        let (mut raw_words, known, queue) = RawWords::of(self, raw, text, way, worker);
+        let odd = Cell::new(None);
         let learn = |table: &mut KnownWords, start: usize, end: usize, out: &mut Vec<u32>| {
-            if !sure.get() {
+            if !raw_words.sure {
                 return;
             }
             let (word, before) = (&text[start..end], out.len());
-            sure.set(raw_words.word(word, odd.get(), table, out).is_some());
-            if sure.get() && odd.get().is_none() {
-                remember(table, habit, word.as_bytes(), &out[before..]);
+            raw_words.sure = raw_words.word(word, odd.get(), table, out).is_some();
+            if raw_words.sure && odd.get().is_none() {
+                remember(table, raw_words.habit, word.as_bytes(), &out[before..]);
             }
         };
         let bytes = text.as_bytes();
@@ -193,6 +270,6 @@ impl Tokenizer {
         });
         // Nothing may wait for the next text.
         words.finish();
-        certain && sure.get()
+        certain && raw_words.sure
     }
 }

@@ -6,9 +6,11 @@
 //! bound is too large for a mark, the sum is made from the ids since it was last known; if that is too
 //! large as well, the word is cut anew from it.
 
+use super::fuse::fuse;
 use super::parts::Parts;
+use super::raw::Together;
 use super::words::Habit;
-use super::{Learned, Tokenizer, Worker, fuse};
+use super::{Learned, Tokenizer, Worker};
 use crate::cache::{KnownWords, LONGEST_KNOWN, LongWords, hash_at, look_up_spans};
 use crate::model::unigram::{LARGEST_SINGLE, Marked, Running, Unigram};
 use crate::model::{Precision, Scratch};
@@ -30,6 +32,11 @@ const UNCUT_WORDS: u32 = 30;
 /// others.
 fn extent(bytes: usize) -> usize {
     13 * (bytes + 3)
+}
+
+/// The same for words that stand in so many bytes: as if they were as long as all of these.
+fn far(bytes: usize, words: usize) -> usize {
+    extent(bytes) + extent(0) * words
 }
 
 /// Words that are looked up at once.
@@ -72,6 +79,8 @@ struct Sums<'a> {
     /// because of their lengths.
     bound: f64,
     slack: f64,
+    /// The words are those of several texts, in each of which sums start over: where they do is not known here.
+    together: bool,
     /// Whether all words were certain so far.
     sure: bool,
 }
@@ -87,35 +96,12 @@ impl Tokenizer {
         worker: &mut Worker,
         out: &mut Vec<u32>,
     ) -> bool {
-        let Worker { learned, raw_room: room, scratch, .. } = worker;
-        let Learned { raw: known, raw_parts: parts, marked, habit, .. } = learned;
         // Places of words are of 32 bits.
         if u32::try_from(text.len()).is_err() {
             return false;
         }
-        let limit = || self.shares().marked;
-        let marked = marked.get_or_insert_with(|| Box::new(LongWords::new(limit())));
         let first = out.len();
-        let sums = Sums {
-            tokenizer: self,
-            model,
-            raw,
-            text,
-            scratch,
-            room,
-            parts,
-            uncut: 0,
-            is_cheap: false,
-            marked,
-            habit,
-            running: Running::default(),
-            summed: first,
-            bound: 0.0,
-            slack: 0.0,
-            sure: true,
-        };
-        let (starts, ends, len) = ([0; WORDS], [0; WORDS], 0);
-        let mut stretch = Stretch { known, out, sums, starts, ends, len, before: 0, behind: 0 };
+        let mut stretch = Stretch::of(self, model, raw, text, worker, out);
         let mut certain = true;
         if raw.is_listed(text, place) {
             raw.for_each_list(text, |starts, ends, _| stretch.list(starts, ends));
@@ -130,9 +116,75 @@ impl Tokenizer {
         }
         sure
     }
+
+    /// Looks up the words of several texts. As [`Tokenizer::raw_together`], but that `behind` is told how many ids there
+    /// are behind each word, and that unknown pieces stand by themselves.
+    pub(super) fn sums_together(
+        &self,
+        model: &Unigram,
+        raw: Raw,
+        texts: Together<'_>,
+        worker: &mut Worker,
+        out: &mut Vec<u32>,
+        behind: impl FnMut(usize),
+    ) -> bool {
+        let Together { all, starts, ends, firsts, .. } = texts;
+        let mut stretch = Stretch::of(self, model, raw, all, worker, out);
+        stretch.sums.together = true;
+        // The text that has the longest sum.
+        let of = |text: &[usize]| {
+            let (first, last) = (text[0] - firsts[0], text[1] - firsts[0]);
+            if first == last {
+                0
+            } else {
+                far((ends[last - 1] - starts[first]) as usize, last - first)
+            }
+        };
+        stretch.behind = firsts.windows(2).map(of).max().unwrap_or(0);
+        if stretch.behind >= LIMIT {
+            return false;
+        }
+        stretch.look_up(starts, ends, behind);
+        stretch.sums.sure
+    }
 }
 
-impl Stretch<'_> {
+impl<'a> Stretch<'a> {
+    fn of(
+        tokenizer: &'a Tokenizer,
+        model: &'a Unigram,
+        raw: Raw,
+        text: &'a str,
+        worker: &'a mut Worker,
+        out: &'a mut Vec<u32>,
+    ) -> Self {
+        let Worker { learned, raw_room: room, scratch, .. } = worker;
+        let Learned { raw: known, raw_parts: parts, marked, habit, .. } = learned;
+        let limit = || tokenizer.shares().marked;
+        let marked = marked.get_or_insert_with(|| Box::new(LongWords::new(limit())));
+        let sums = Sums {
+            tokenizer,
+            model,
+            raw,
+            text,
+            scratch,
+            room,
+            parts,
+            uncut: 0,
+            is_cheap: false,
+            marked,
+            habit,
+            running: Running::default(),
+            summed: out.len(),
+            bound: 0.0,
+            slack: 0.0,
+            together: false,
+            sure: true,
+        };
+        let (starts, ends, len) = ([0; WORDS], [0; WORDS], 0);
+        Stretch { known, out, sums, starts, ends, len, before: 0, behind: 0 }
+    }
+
     #[inline(always)]
     fn word(&mut self, RawWord { start, end, odd }: RawWord) {
         let behind = self.behind + extent(end - start);
@@ -150,13 +202,12 @@ impl Stretch<'_> {
     /// The same for many. Some at once: the fewer there are, the better is the bound.
     fn list(&mut self, starts: &[u32], ends: &[u32]) {
         for (starts, ends) in starts.chunks(WORDS).zip(ends.chunks(WORDS)) {
-            let (Some(&start), Some(&end)) = (starts.first(), ends.last()) else { return };
             self.finish();
-            // As if they were as long as all that they stand in.
-            let behind = self.behind + extent((end - start) as usize) + extent(0) * starts.len();
+            let (Some(&start), Some(&end)) = (starts.first(), ends.last()) else { return };
+            let behind = self.behind + far((end - start) as usize, starts.len());
             if behind < LIMIT {
                 self.behind = behind;
-                self.look_up(starts, ends);
+                self.look_up(starts, ends, |_| ());
                 continue;
             }
             for (&start, &end) in starts.iter().zip(ends) {
@@ -169,12 +220,12 @@ impl Stretch<'_> {
     fn finish(&mut self) {
         if self.len > 0 {
             let (starts, ends, len) = (self.starts, self.ends, std::mem::take(&mut self.len));
-            self.look_up(&starts[..len], &ends[..len]);
+            self.look_up(&starts[..len], &ends[..len], |_| ());
         }
     }
 
     #[inline(never)]
-    fn look_up(&mut self, starts: &[u32], ends: &[u32]) {
+    fn look_up(&mut self, starts: &[u32], ends: &[u32], ids_behind: impl FnMut(usize)) {
         let Self { known, out, sums, .. } = self;
         sums.bound = self.behind as f64;
         sums.slack = (self.behind - self.before) as f64;
@@ -187,7 +238,7 @@ impl Stretch<'_> {
             }
             again
         };
-        look_up_spans(text, known, (starts, ends), false, out, &mut encode);
+        look_up_spans(text, known, (starts, ends), false, out, &mut encode, ids_behind);
         self.before = sums.bound.ceil() as usize;
         self.behind = self.before;
     }
@@ -253,7 +304,9 @@ impl Sums<'_> {
             mark
         };
         if !mark.holds(self.bound, Precision::Single) {
-            self.bound = self.true_bound(&out[..before]) + self.slack;
+            if !self.together {
+                self.bound = self.true_bound(&out[..before]) + self.slack;
+            }
             if !mark.holds(self.bound, Precision::Single) {
                 out.truncate(before);
                 self.exactly(start, end, None, out);
@@ -310,6 +363,10 @@ impl Sums<'_> {
 
     /// Appends the ids of a word, cut from the true sum before it.
     fn exactly(&mut self, start: usize, end: usize, odd: Option<bool>, out: &mut Vec<u32>) {
+        if self.together {
+            self.sure = false;
+            return;
+        }
         self.true_bound(out);
         self.sure = self.cut(start, end, odd, out).is_some();
         self.summed = out.len();
