@@ -25,8 +25,23 @@ SPECIAL = ["<pad>", "\n<s>", "<s>"]
 #: What stands at the ends of texts, and what could join it at the beginning of the next.
 PIECES = [
     *("\n", "\n", "\r", "\r\n", " ", "  ", "\t", "\x0b", "\x85", "\u2028", "\u3000"),
-    *("!", "...", "/", "'", "'s", "'LL", "low", "Low", "lowest", "the", "a", "e\u0301", "\u0301"),
-    *("계란", "간장밥", "가", "日本", "ア。", "1", "1234", "\x00", "😀"),
+    *(
+        "!",
+        "...",
+        "/",
+        "'",
+        "'s",
+        "'LL",
+        "low",
+        "Low",
+        "lowest",
+        "LOWest",
+        "the",
+        "a",
+        "e\u0301",
+        "\u0301",
+    ),
+    *("계란", "간장밥", "가", "日本", "ア。", "1", "1234", "\x00", "\x01", "😀"),
     # What the longest match cuts otherwise.
     *("pathe", "가간장밥", "    "),
     *("<pad>", "<pa", "d>", "<s", "_x_", "_x", "__", "{}", "x" * 600),
@@ -38,6 +53,8 @@ FOUND = (
     AddedToken("{}", lstrip=True, rstrip=True),
     AddedToken("a b"),
 )
+#: It is found in "Lowest" too.
+NORMALIZED = AddedToken("lowest", normalized=True, in_model=True)
 
 
 @pytest.fixture(scope="module", params=SCHEMES)
@@ -52,7 +69,13 @@ def tok(request: pytest.FixtureRequest) -> jogak.Tokenizer:
 
 
 #: Models that look words up as they stand in the text.
-RAW = ["wordpiece", "unigram", "unigram of SentencePiece", "unigram behind marks"]
+RAW = [
+    "wordpiece",
+    "wordpiece, with a normalized token",
+    "unigram",
+    "unigram of SentencePiece",
+    "unigram behind marks",
+]
 WORDS = (
     "lowest",
     "low",
@@ -78,7 +101,7 @@ def raw(request: pytest.FixtureRequest) -> jogak.Tokenizer:
     special = ("<unk>", *SPECIAL)
     found = tuple(token.text for token in FOUND)
     letters = tuple("lowesthrican.!/'_x{}23456")
-    if kind == "wordpiece":
+    if kind.startswith("wordpiece"):
         followers = (f"##{text}" for text in (*letters, *WORDS))
         model = WordPieceModel(
             pieces=(*special, *found, *letters, *WORDS, *followers), unknown="<unk>"
@@ -92,7 +115,7 @@ def raw(request: pytest.FixtureRequest) -> jogak.Tokenizer:
                 normalizer=(normalizer,),
                 pretokenizer=jogak.spec.resolve_pretokenizer("bert"),
                 special_tokens={text: id_ for id_, text in enumerate(special)},
-                added_tokens=FOUND,
+                added_tokens=FOUND if kind == "wordpiece" else (*FOUND, NORMALIZED),
             )
         )
     pieces = (*letters, *WORDS, "▁", "▁lo", "▁the", "we", "er", "▁계", "ll", "oo", "ow")
@@ -105,7 +128,7 @@ def raw(request: pytest.FixtureRequest) -> jogak.Tokenizer:
         precision="double" if kind == "unigram" else "single",
         marker=jogak.Marker("none"),
     )
-    prepend: Any = "always" if kind == "unigram behind marks" else "first"
+    prepend: Any = "given" if kind == "unigram behind marks" else "first"
     return jogak.Tokenizer(
         Spec(
             model=unigram,
@@ -143,6 +166,38 @@ def test_raw_words_of_many_texts(raw: jogak.Tokenizer) -> None:
     expected = [raw.encode(text) for text in texts]
     for _ in range(2):
         assert raw.encode_batch(texts).to_lists() == expected
+
+
+def test_sums_start_over_in_each_text() -> None:
+    """How a row of the same letters is cut depends on how sums of 32 bits are rounded."""
+    # Two letters are a little likelier together: less than sums of thousands can tell, for some.
+    letters = "abcdefghijklmno"
+    pieces = tuple(letter * length for letter in letters for length in (1, 2))
+    ones = {letter: -1.1 - number * 1.7e-5 for number, letter in enumerate(letters)}
+    scores = tuple(len(text) * ones[text[0]] + (len(text) - 1) * 3e-5 for text in pieces)
+    model = UnigramModel(
+        pieces=("<unk>", "▁", "p", *pieces),
+        scores=(0.0, -0.7, -8.0, *scores),
+        unknown="<unk>",
+        precision="single",
+        marker=jogak.Marker("none"),
+    )
+    spaces = jogak.Metaspace(split=False)
+    spec = Spec(model=model, normalizer=(jogak.CollapseSpaces(),), pretokenizer=(spaces,))
+    tok = jogak.Tokenizer(spec)
+    draw = random.Random(3)
+    far = ["p" * length for length in range(60, 127)]
+    rows = [letter * length for letter in letters for length in (2, 4)]
+    # Some are cut in another way where the sum before them is large.
+    after = len(tok.encode(" ".join(far[:3]))) + 1
+    cut = {row: tok.encode(" ".join([*far[:3], row]))[after:] for row in rows}
+    assert sum(cut[row] != tok.encode(row)[1:] for row in rows) > 3
+    lines = [" ".join(draw.choices(far + rows, k=draw.randint(1, 5))) for _ in range(4000)]
+    # Each such row before texts of one word, which say nothing of how large its sum is.
+    lines += [line for row in rows for line in (" ".join([*far[:3], row]), *(["p"] * 60))]
+    expected = [tok.encode(line) for line in lines]
+    for _ in range(2):
+        assert tok.encode_batch(lines).to_lists() == expected
 
 
 @given(

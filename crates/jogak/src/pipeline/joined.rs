@@ -105,14 +105,12 @@ struct Encoding<'a, E> {
     worker: &'a mut Worker,
     ids: &'a mut Vec<u32>,
     end: E,
-    /// Whether an empty text has no ids, once it was asked for.
-    drops_empty: Option<bool>,
 }
 
 impl<E: FnMut(usize)> Encoding<'_, E> {
     /// Encodes a text by itself.
     fn alone(&mut self, input: Input<'_>, number: usize) -> Result<(), (usize, Error)> {
-        let Self { tokenizer, request, worker, ids, end, .. } = self;
+        let Self { tokenizer, request, worker, ids, end } = self;
         tokenizer
             .encode_numbered(input, request, number as u64, worker, ids)
             .map_err(|error| (number, error))?;
@@ -147,7 +145,7 @@ impl<E: FnMut(usize)> Encoding<'_, E> {
 
     /// Encodes lines that are to be cut and nothing else. Returns how many: up to the first one that has an error.
     fn lines(&mut self, joined: &mut Joined) -> usize {
-        let Self { tokenizer, request, worker, ids, end, .. } = self;
+        let Self { tokenizer, request, worker, ids, end } = self;
         let Joined { all, texts, starts: borders, .. } = joined;
         if !tokenizer.prepare.for_each_list_of_lines(all, |list| {
             borders.extend_from_slice(&list[usize::from(!borders.is_empty())..]);
@@ -191,7 +189,9 @@ impl<E: FnMut(usize)> Encoding<'_, E> {
         }
         let mut from = 0;
         while from < joined.texts.len() {
-            let to = self.next_texts(joined, from);
+            let before = joined.firsts[from];
+            let fit = joined.firsts[from + 1..].iter().take_while(|&&word| word - before <= WORDS);
+            let to = from + fit.count().max(1);
             if !self.words_of(joined, raw, characters, from..to) {
                 for index in from..to {
                     self.alone(joined.text(index), number + index)?;
@@ -202,21 +202,6 @@ impl<E: FnMut(usize)> Encoding<'_, E> {
         Ok(())
     }
 
-    /// Behind which text those end that go together from text `from` on: [`WORDS`] words or fewer, if they are several,
-    /// and all have some, or nothing becomes of them. (What becomes of a blank text, it must say by itself.)
-    fn next_texts(&mut self, joined: &Joined, from: usize) -> usize {
-        let Joined { texts, firsts, .. } = joined;
-        let mut to = from;
-        while to < texts.len() && firsts[to + 1] - firsts[from] <= WORDS {
-            let is_blank = firsts[to] == firsts[to + 1];
-            if is_blank && !(texts[to].0 == texts[to].1 && self.drops_empty_text()) {
-                break;
-            }
-            to += 1;
-        }
-        to.max(from + 1)
-    }
-
     /// Encodes texts by the words that they have together. If it says no, nothing is done.
     fn words_of(
         &mut self,
@@ -225,34 +210,39 @@ impl<E: FnMut(usize)> Encoding<'_, E> {
         characters: bool,
         these: Range<usize>,
     ) -> bool {
-        let Self { tokenizer, request, worker, ids, end, .. } = self;
-        let Joined { all, starts, ends, firsts, behind, .. } = joined;
+        let Self { tokenizer, request, worker, ids, .. } = self;
+        let mut behind = std::mem::take(&mut joined.behind);
+        let Joined { all, starts, ends, firsts, .. } = &*joined;
         let firsts = &firsts[these.start..=these.end];
         let words = firsts[0]..firsts[these.len()];
-        let (starts, ends) = (&starts[words.clone()], &ends[words.clone()]);
+        let (starts, ends) = (&starts[words.clone()], &ends[words]);
         let texts = Together { all, starts, ends, characters, firsts };
         let mut way = tokenizer.way(request, 0);
         let before = ids.len();
-        let sure =
-            !words.is_empty() && tokenizer.raw_together(raw, texts, &mut way, worker, ids, behind);
-        if sure {
-            behind.iter().for_each(|&ids| end(ids));
-        } else {
-            ids.truncate(before);
+        let mut sure = tokenizer.raw_together(raw, texts, &mut way, worker, ids, &mut behind);
+        let mut start = before;
+        for (text, &ids) in these.zip(&behind) {
+            // What nothing is left of has rules of its own.
+            sure = sure && (ids > start || self.is_nothing(joined.text(text)));
+            start = ids;
         }
+        if sure {
+            behind.iter().for_each(|&ids| (self.end)(ids));
+        } else {
+            self.ids.truncate(before);
+        }
+        joined.behind = behind;
         sure
     }
 
-    /// Whether an empty text has no ids.
-    fn drops_empty_text(&mut self) -> bool {
-        let Self { tokenizer, request, worker, ids, drops_empty, .. } = self;
-        *drops_empty.get_or_insert_with(|| {
-            let before = ids.len();
-            let done = tokenizer.encode_numbered(Input::from(""), request, 0, worker, ids);
-            let drops = done.is_ok() && ids.len() == before;
-            ids.truncate(before);
-            drops
-        })
+    /// Whether a text by itself has no ids.
+    fn is_nothing(&mut self, text: Input<'_>) -> bool {
+        let Self { tokenizer, request, worker, ids, .. } = self;
+        let before = ids.len();
+        let done = tokenizer.encode_numbered(text, request, 0, worker, ids);
+        let is_nothing = done.is_ok() && ids.len() == before;
+        ids.truncate(before);
+        is_nothing
     }
 }
 
@@ -286,8 +276,7 @@ impl Tokenizer {
         ids: &mut Vec<u32>,
         end: impl FnMut(usize),
     ) -> Result<(), (usize, Error)> {
-        let mut encoding =
-            Encoding { tokenizer: self, request, worker, ids, end, drops_empty: None };
+        let mut encoding = Encoding { tokenizer: self, request, worker, ids, end };
         let Some(joint) = self.joint(request) else {
             for (input, number) in texts {
                 encoding.alone(input, number)?;

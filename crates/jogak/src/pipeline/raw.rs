@@ -193,7 +193,8 @@ impl Tokenizer {
     }
 
     /// Appends the ids of several texts by their words, and writes to `behind` how many ids there are then behind each text.
-    /// If it says no, that was in vain: what it has appended are not the ids of the texts.
+    /// If it says no, that was in vain: what it has appended are not the ids of the texts. A text that has none by its words
+    /// may have some by itself.
     pub(super) fn raw_together(
         &self,
         raw: Raw,
@@ -221,6 +222,7 @@ impl Tokenizer {
             words.sure
         };
         if !sure {
+            behind.clear();
             return false;
         }
         let first = behind[0];
