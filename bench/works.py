@@ -183,6 +183,7 @@ CL100K_ENCODERS = (
 SENTENCEPIECE_ENCODERS = (SENTENCEPIECE, JOGAK)
 T5 = "t5-small/tokenizer.json"
 T5_ENCODERS = (*SENTENCEPIECE_ENCODERS, tokenizers(model=T5), jogak_by(T5), tokie(T5))
+T5_LINES = (*T5_ENCODERS[:-1], tokie(T5, note="blank lines have a piece"))
 MISTRAL = "mistral-v1/tokenizer.json"
 MISTRAL_ENCODERS = (
     *SENTENCEPIECE_ENCODERS,
@@ -232,9 +233,11 @@ def loading(label: str, engines: Sequence[Engine], model: str) -> Work:
     return Work("load", "load", label, engines, ("en_docs",), model=model, chars=10_000)
 
 
-def lines(label: str, engines: Sequence[Engine], model: str) -> Work:
+def lines(
+    label: str, engines: Sequence[Engine], model: str, corpora: tuple[str, ...] = TWO
+) -> Work:
     """A work that encodes short texts, all in one call."""
-    return Work("encode-lines", "lines", label, engines, TWO, model=model, chars=2_000_000)
+    return Work("encode-lines", "lines", label, engines, corpora, model=model, chars=2_000_000)
 
 
 def calls(label: str, engines: Sequence[Engine], model: str) -> Work:
@@ -322,6 +325,8 @@ WORKS = (
     ),
     lines("cl100k", (TIKTOKEN, CL100K, GIGATOKEN), RANKS),
     lines("Mistral BPE", (*SENTENCEPIECE_ENCODERS, GIGATOKEN), "mistral-v1/tokenizer.model"),
+    lines("T5 Unigram", T5_LINES, "nai-t5/spiece.model", ("en_docs",)),
+    lines("TTA Unigram", SENTENCEPIECE_ENCODERS, "tta-ko-unigram/tokenizer.model", ("ko_nsmc",)),
     lines("BERT cased", JSON_ENCODERS, CASED),
     calls("cl100k", (TIKTOKEN, CL100K), RANKS),
     calls("Mistral BPE", SENTENCEPIECE_ENCODERS, "mistral-v1/tokenizer.model"),
