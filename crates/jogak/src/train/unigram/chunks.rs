@@ -154,52 +154,63 @@ impl Chunks {
             (job, from, borders.get(job).copied())
         });
         let bags = &bags;
+        for bag in bags {
+            fits("the text of all chunks", bag.entries.len() as u64)?;
+        }
         let merged = share(threads, ranges, Vec::new, |done, (job, from, to)| {
-            let mut entries: Vec<(u32, Entry)> = Vec::new();
-            for (number, bag) in (0u32..).zip(bags) {
-                let low = bag.entries.partition_point(|entry| entry.key < from);
-                let high = to.map_or(bag.entries.len(), |to| {
-                    bag.entries.partition_point(|entry| entry.key < to)
-                });
-                entries.extend(bag.entries[low..high].iter().map(|entry| (number, *entry)));
-            }
-            let rest = |(bag, entry): &(u32, Entry)| bags[*bag as usize].rest(entry);
-            // Sorted runs one behind the other: the stable sort merges them.
-            entries.sort_by(|a, b| {
-                (a.1.key, a.1.length.min(packing.characters))
-                    .cmp(&(b.1.key, b.1.length.min(packing.characters)))
-                    .then_with(|| rest(a).cmp(rest(b)))
+            let of_bags = bags.iter().map(|bag| {
+                let before = |key| bag.entries.partition_point(|entry| entry.key < key);
+                before(from)..to.map_or(bag.entries.len(), before)
             });
-            entries.dedup_by(|b, a| {
-                let same = a.1.key == b.1.key && a.1.length == b.1.length && rest(a) == rest(b);
+            let mut chunks = Vec::with_capacity(of_bags.clone().map(|range| range.len()).sum());
+            for (bag, range) in (0u32..).zip(of_bags) {
+                let entries = (range.start as u32..).zip(&bags[bag as usize].entries[range]);
+                chunks.extend(entries.map(|(at, entry)| Merged { bag, at, count: entry.count }));
+            }
+            // Sorted runs one behind the other: the stable sort merges them.
+            chunks.sort_by(|a, b| {
+                let ((a, rest_of_a), (b, rest_of_b)) = (a.entry(bags), b.entry(bags));
+                (a.key, a.length.min(packing.characters))
+                    .cmp(&(b.key, b.length.min(packing.characters)))
+                    .then_with(|| rest_of_a.cmp(rest_of_b))
+            });
+            chunks.dedup_by(|b, a| {
+                let ((one, rest_of_one), (other, rest_of_other)) = (a.entry(bags), b.entry(bags));
+                let same = one.key == other.key
+                    && one.length == other.length
+                    && rest_of_one == rest_of_other;
                 if same {
-                    a.1.count += b.1.count;
+                    a.count += b.count;
                 }
                 same
             });
-            done.push((job, entries));
+            done.push((job, chunks));
         });
         let mut merged: Vec<_> = merged.into_iter().flatten().collect();
         merged.sort_unstable_by_key(|(job, _)| *job);
+        let length = |chunk: &Merged| chunk.entry(bags).0.length;
         let lengths: Vec<usize> = merged
             .iter()
-            .map(|(_, entries)| entries.iter().map(|(_, entry)| entry.length as usize + 1).sum())
+            .map(|(_, chunks)| chunks.iter().map(|chunk| length(chunk) as usize + 1).sum())
             .collect();
-        let length = lengths.iter().sum();
-        fits("the text of all chunks", length as u64)?;
-        self.text = vec![END; length];
+        let all = lengths.iter().sum();
+        fits("the text of all chunks", all as u64)?;
+        self.text = vec![END; all];
+        let distinct = merged.iter().map(|(_, chunks)| chunks.len()).sum();
+        self.starts.reserve_exact(distinct + 1);
+        self.counts.reserve_exact(distinct);
         let mut left = &mut self.text[..];
         let mut places = Vec::with_capacity(merged.len());
         let mut from = 0;
-        for (length, (_, entries)) in lengths.into_iter().zip(&merged) {
-            let (text, rest) = left.split_at_mut(length);
+        for (size, (_, chunks)) in lengths.into_iter().zip(&merged) {
+            let (text, rest) = left.split_at_mut(size);
             left = rest;
-            places.push((text, entries));
-            for (_, entry) in entries {
+            places.push((text, chunks));
+            for chunk in chunks {
                 self.starts.push(from);
-                self.counts.push(entry.count);
-                self.total += entry.count * u64::from(entry.length);
-                from += entry.length + 1;
+                self.counts.push(chunk.count);
+                self.total += chunk.count * u64::from(length(chunk));
+                from += length(chunk) + 1;
             }
         }
         self.starts.push(from);
@@ -207,18 +218,36 @@ impl Chunks {
             threads,
             places.into_iter(),
             || (),
-            |(), (mut text, entries)| {
-                for (bag, entry) in entries {
+            |(), (mut text, chunks)| {
+                for chunk in chunks {
+                    let (entry, rest) = chunk.entry(bags);
                     // The end is there.
-                    let (chunk, rest) = text.split_at_mut(entry.length as usize + 1);
-                    text = rest;
+                    let (chunk, behind) = text.split_at_mut(entry.length as usize + 1);
+                    text = behind;
                     let packed = packing.unpack(entry, chunk);
-                    let rest = bags[*bag as usize].rest(entry);
                     chunk[packed..packed + rest.len()].copy_from_slice(rest);
                 }
             },
         );
         Ok(())
+    }
+}
+
+/// A chunk of all threads: where one of them has it, and its count. (The chunks themselves would be the largest thing in
+/// memory at that moment.)
+#[derive(Debug, Clone, Copy)]
+struct Merged {
+    bag: u32,
+    at: u32,
+    count: u64,
+}
+
+impl Merged {
+    /// The chunk, and its characters that are not in the key.
+    fn entry<'b>(&self, bags: &'b [Bag]) -> (&'b Entry, &'b [u32]) {
+        let bag = &bags[self.bag as usize];
+        let entry = &bag.entries[self.at as usize];
+        (entry, bag.rest(entry))
     }
 }
 

@@ -98,20 +98,25 @@ impl<T: Copy + Send + Sync> Lattice<T> {
     /// The lattices of texts, given as (where it stands in `text`, length, what belongs to it),
     /// sorted by their characters.
     pub(super) fn new(
-        texts: impl Iterator<Item = (u32, u32, T)>,
+        texts: impl Iterator<Item = (u32, u32, T)> + Clone + Send,
         text: &[u32],
         seeds: &Seeds,
         longest: usize,
         threads: usize,
     ) -> Self {
-        let (short, long): (Vec<_>, Vec<_>) =
-            texts.partition(|(_, length, _)| *length as usize <= SHORT);
-        let jobs: Vec<&[(u32, u32, T)]> = short.chunks(BLOCK).chain(long.chunks(1)).collect();
+        let is_short = |(_, length, _): &(u32, u32, T)| *length as usize <= SHORT;
+        let mut short = texts.clone().filter(is_short);
+        // One block after the other: all texts at once would be much memory.
+        let blocks = std::iter::from_fn(move || {
+            let block: Vec<_> = short.by_ref().take(BLOCK).collect();
+            (!block.is_empty()).then_some(block)
+        });
+        let long = texts.filter(|text| !is_short(text)).map(|text| vec![text]);
         let built = share(
             threads,
-            jobs.iter().enumerate(),
+            blocks.chain(long).enumerate(),
             || (Builder::new(text, seeds, longest), Vec::new()),
-            |(builder, done), (number, job)| done.push((number, builder.block(job))),
+            |(builder, done), (number, texts)| done.push((number, builder.block(&texts))),
         );
         let mut blocks: Vec<_> = built.into_iter().flat_map(|(_, done)| done).collect();
         blocks.sort_unstable_by_key(|(number, _)| *number);

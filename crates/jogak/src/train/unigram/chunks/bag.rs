@@ -116,6 +116,8 @@ impl Bag {
             arena.extend_from_slice(self.rest(entry));
             entry.start = start;
         }
+        arena.shrink_to_fit();
+        entries.shrink_to_fit();
         self.arena = arena;
         self.entries = entries;
     }
