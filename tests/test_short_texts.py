@@ -25,29 +25,14 @@ SPECIAL = ["<pad>", "\n<s>", "<s>"]
 #: What stands at the ends of texts, and what could join it at the beginning of the next.
 PIECES = [
     *("\n", "\n", "\r", "\r\n", " ", "  ", "\t", "\x0b", "\x85", "\u2028", "\u3000"),
-    *(
-        "!",
-        "...",
-        "/",
-        "'",
-        "'s",
-        "'LL",
-        "low",
-        "Low",
-        "lowest",
-        "LOWest",
-        "the",
-        "a",
-        "e\u0301",
-        "\u0301",
-    ),
+    *("!", "...", "/", "'", "'s", "'LL", "a", "e\u0301", "\u0301"),
+    *("low", "Low", "lowest", "LOWest", "the"),
     *("계란", "간장밥", "가", "日本", "ア。", "1", "1234", "\x00", "\x01", "😀"),
     # What the longest match cuts otherwise.
     *("pathe", "가간장밥", "    "),
     *("<pad>", "<pa", "d>", "<s", "_x_", "_x", "__", "{}", "x" * 600),
 ]
-
-
+TEXTS = st.lists(st.lists(st.sampled_from(PIECES), max_size=6).map("".join), max_size=40)
 FOUND = (
     AddedToken("_x_", single_word=True),
     AddedToken("{}", lstrip=True, rstrip=True),
@@ -68,30 +53,20 @@ def tok(request: pytest.FixtureRequest) -> jogak.Tokenizer:
     return jogak.Tokenizer(dataclasses.replace(spec, model=model, added_tokens=FOUND))
 
 
+def check(tok: jogak.Tokenizer, texts: list[str], threads: int) -> None:
+    for special in ("text", "parse"):
+        expected = [tok.encode(text, special=special) for text in texts]
+        found = tok.encode_batch(texts, special=special, num_threads=threads)
+        assert found.to_lists() == expected
+
+
 #: Models that look words up as they stand in the text.
 RAW = [
-    "wordpiece",
-    "wordpiece, with a normalized token",
-    "unigram",
-    "unigram of SentencePiece",
-    "unigram behind marks",
+    *("wordpiece", "wordpiece, with a normalized token"),
+    *("unigram", "unigram of SentencePiece", "unigram behind marks"),
 ]
-WORDS = (
-    "lowest",
-    "low",
-    "est",
-    "the",
-    "계란",
-    "간장",
-    "계",
-    "란",
-    "간",
-    "장",
-    "日",
-    "ア",
-    "1",
-    "234",
-)
+LATIN = ("lowest", "low", "est", "the", "1", "234")
+WORDS = (*LATIN, "계란", "간장", "계", "란", "간", "장", "日", "ア")
 
 
 @pytest.fixture(scope="module", params=RAW)
@@ -140,15 +115,9 @@ def raw(request: pytest.FixtureRequest) -> jogak.Tokenizer:
     )
 
 
-@given(
-    texts=st.lists(st.lists(st.sampled_from(PIECES), max_size=6).map("".join), max_size=40),
-    threads=st.integers(1, 3),
-)
+@given(texts=TEXTS, threads=st.integers(1, 3))
 def test_raw_words(raw: jogak.Tokenizer, texts: list[str], threads: int) -> None:
-    for special in ("text", "parse"):
-        expected = [raw.encode(text, special=special) for text in texts]
-        found = raw.encode_batch(texts, special=special, num_threads=threads)
-        assert found.to_lists() == expected
+    check(raw, texts, threads)
     parts: list[Any] = [[text, jogak.Trusted("<pad>")] for text in texts]
     mixed = [text for both in zip(texts, parts, texts, strict=True) for text in both]
     assert raw.encode_batch(mixed).to_lists() == [raw.encode(text) for text in mixed]
@@ -200,15 +169,9 @@ def test_sums_start_over_in_each_text() -> None:
         assert tok.encode_batch(lines).to_lists() == expected
 
 
-@given(
-    texts=st.lists(st.lists(st.sampled_from(PIECES), max_size=6).map("".join), max_size=40),
-    threads=st.integers(1, 3),
-)
+@given(texts=TEXTS, threads=st.integers(1, 3))
 def test_ids_are_those_of_each_text(tok: jogak.Tokenizer, texts: list[str], threads: int) -> None:
-    for special in ("text", "parse"):
-        expected = [tok.encode(text, special=special) for text in texts]
-        found = tok.encode_batch(texts, special=special, num_threads=threads)
-        assert found.to_lists() == expected
+    check(tok, texts, threads)
 
 
 @given(lines=st.lists(st.lists(st.sampled_from(PIECES), max_size=6), max_size=20))

@@ -12,31 +12,26 @@ mod share;
 mod sums;
 mod unigram;
 mod words;
+mod worker;
 
 use std::sync::Mutex;
 
 use crate::added::{Added, Input, Part, SpecialPolicy, trusted_images};
-use crate::cache::{KnownWords, LongWords, Queue, WordTable};
+use crate::cache::{KnownWords, Queue, WordTable};
 use crate::decode::Decoder;
 use crate::error::{Error, Result};
-use crate::model::{Model, Scratch, Strategy, Way};
+use crate::model::{Model, Strategy, Way};
 use crate::normalize::{Origins, Place};
 use crate::observe::Silent;
-use crate::prepare::{self, Prepare, Prepared, RawScratch};
+use crate::prepare::{self, Prepare, Prepared};
 use crate::random::SplitMix64;
-use crate::vocab::Vocab;
 
 pub use batch::{Batch, Stretch};
 pub(crate) use batch::{divided, numbered, stretches};
 use fuse::fuse;
 pub use share::{Arriving, Rest};
-
-/// How much memory a worker may use to remember words, in bytes; as much again once spans are asked for. (A large
-/// vocabulary that a worker is taught may take more than its share; characters take half a megabyte beside it.)
-pub const CACHE_LIMIT: usize = 64 << 20;
-
-/// Workers that nobody uses. They come and go with each call, and are large: boxes are what is moved.
-type Idle = Vec<Box<Worker>>;
+pub use worker::{CACHE_LIMIT, Worker, taught};
+use worker::{Idle, Learned};
 
 /// A tokenizer, compiled.
 #[derive(Debug)]
@@ -58,74 +53,6 @@ pub struct Tokenizer {
     idle: Mutex<Idle>,
 }
 
-/// How the memory of a worker is shared out: at most so many bytes for each of its tables. Those for ids have the limit
-/// together; the one for spans, which is made when somebody asks for spans, has it by itself.
-#[derive(Debug, Default)]
-struct Shares {
-    known: usize,
-    raw: usize,
-    parts: usize,
-    raw_parts: usize,
-    marked: usize,
-    spans: usize,
-}
-
-/// What a worker has learned.
-#[derive(Debug, Clone)]
-struct Learned {
-    known: KnownWords,
-    /// Words as they stand in texts, where they are looked up so.
-    raw: KnownWords,
-    /// Parts of words, for Unigram; made when first asked for.
-    parts: Option<Box<WordTable>>,
-    /// Parts of raw words, for Unigram.
-    raw_parts: KnownWords,
-    /// Raw words whose ids hold for some sums only, for Unigram.
-    marked: Option<Box<LongWords>>,
-    habit: words::Habit,
-}
-
-/// What one thread needs to encode.
-#[derive(Debug)]
-pub struct Worker {
-    learned: Learned,
-    raw_room: RawScratch,
-    /// Words with the spans of their pieces, once somebody asks for spans.
-    spans: Option<Box<WordTable>>,
-    queue: Queue,
-    /// Room for the ids of a part of a word.
-    found: Vec<u32>,
-    scratch: Scratch,
-    prepared: prepare::Scratch,
-    /// Room for the ids of a part of a batch.
-    part: batch::Part,
-    /// Room for short texts.
-    joined: joined::Joined,
-}
-
-impl Worker {
-    fn with(learned: Learned) -> Box<Self> {
-        Box::new(Self {
-            learned,
-            raw_room: RawScratch::default(),
-            spans: None,
-            queue: Queue::default(),
-            found: Vec::new(),
-            scratch: Scratch::default(),
-            prepared: prepare::Scratch::default(),
-            part: batch::Part::default(),
-            joined: joined::Joined::default(),
-        })
-    }
-
-    /// What is needed to encode with spans.
-    pub(crate) fn for_spans(&mut self, tokenizer: &Tokenizer) -> (&mut WordTable, &mut Scratch) {
-        let limit = || tokenizer.shares().spans;
-        let table = self.spans.get_or_insert_with(|| Box::new(WordTable::new(0, limit())));
-        (table, &mut self.scratch)
-    }
-}
-
 /// How to encode, for one call.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
@@ -139,12 +66,6 @@ pub struct Request {
     pub specials: SpecialPolicy,
     /// The number of the first text: each is drawn for by its own number.
     pub first: u64,
-}
-
-/// A table that knows all pieces as words, each with its id, and takes at most about `limit` bytes, if they fit.
-pub fn taught(vocab: &Vocab, limit: usize) -> KnownWords {
-    let ids = 0..vocab.len() as u32;
-    KnownWords::knowing(|| ids.clone().filter_map(|id| Some((vocab.piece(id)?, id))), limit)
 }
 
 impl Tokenizer {
@@ -171,12 +92,6 @@ impl Tokenizer {
     #[must_use]
     pub fn with_decoder(self, decoder: Decoder) -> Self {
         Self { decoder, ..self }
-    }
-
-    /// Makes the first worker, so that the first text does not wait for it. `known` is what [`taught`] gives for the
-    /// vocabulary of a model that takes whole words, if it was made before.
-    pub fn make_ready(&self, known: Option<KnownWords>) {
-        self.give_back(self.worker_that_knows(known));
     }
 
     /// The way back from ids.
@@ -210,93 +125,6 @@ impl Tokenizer {
             keep_uncovered: false,
             is_no_piece: false,
         }
-    }
-
-    /// A worker, new or used before.
-    pub fn worker(&self) -> Box<Worker> {
-        let idle = self.idle.try_lock().ok().and_then(|mut idle| idle.pop());
-        idle.unwrap_or_else(|| self.new_worker())
-    }
-
-    /// Up to `most` of those that nobody uses.
-    fn idle_workers(&self, most: usize) -> Idle {
-        self.idle.try_lock().map_or_else(
-            |_| Vec::new(),
-            |mut idle| {
-                let kept = idle.len().saturating_sub(most);
-                idle.split_off(kept)
-            },
-        )
-    }
-
-    fn new_worker(&self) -> Box<Worker> {
-        self.worker_that_knows(None)
-    }
-
-    fn worker_that_knows(&self, known: Option<KnownWords>) -> Box<Worker> {
-        let shares = self.shares();
-        Worker::with(Learned {
-            known: known.unwrap_or_else(|| self.taught(shares.known)),
-            raw: self.raw_taught(shares.raw),
-            parts: None,
-            raw_parts: self.untaught(shares.raw_parts),
-            marked: None,
-            habit: words::Habit::default(),
-        })
-    }
-
-    /// Who may remember how much.
-    fn shares(&self) -> Shares {
-        let (all, eighth) = (self.cache_limit, self.cache_limit / 8);
-        let none = Shares { spans: all, ..Shares::default() };
-        match (self.looks_up_raw, self.model.unigram()) {
-            (true, Some(_)) => {
-                Shares { raw: 5 * eighth, raw_parts: eighth, marked: eighth, parts: eighth, ..none }
-            }
-            (false, Some(_)) => Shares { parts: all, ..none },
-            // The other table is seldom asked.
-            (true, None) => Shares { raw: 6 * eighth, known: 2 * eighth, ..none },
-            (false, None) => Shares { known: all, ..none },
-        }
-    }
-
-    /// Gives a worker back for others to use.
-    pub fn give_back(&self, worker: Box<Worker>) {
-        self.give_all_back([worker]);
-    }
-
-    fn give_all_back(&self, workers: impl IntoIterator<Item = Box<Worker>>) {
-        if let Ok(mut idle) = self.idle.try_lock() {
-            idle.extend(workers);
-        }
-    }
-
-    /// A table that takes at most about `limit` bytes. Where words that are pieces are taken whole, it knows them from
-    /// the start.
-    fn taught(&self, limit: usize) -> KnownWords {
-        if self.model.takes_whole_words() && !self.looks_up_raw {
-            taught(self.model.vocab(), limit)
-        } else {
-            self.untaught(limit)
-        }
-    }
-
-    /// A table that knows nothing, with room for words of a text: they are about as long as pieces are, and as many. One
-    /// that grows is made anew each time.
-    fn untaught(&self, limit: usize) -> KnownWords {
-        let vocab = self.model.vocab();
-        KnownWords::for_words_like((0..vocab.len() as u32).filter_map(|id| vocab.piece(id)), limit)
-    }
-
-    /// The same for words as they stand in the text.
-    fn raw_taught(&self, limit: usize) -> KnownWords {
-        if self.raw_pieces.is_empty() {
-            return self.untaught(limit);
-        }
-        let vocab = self.model.vocab();
-        let pieces = || self.raw_pieces.iter().filter_map(|&id| Some((vocab.piece(id)?, id)));
-        // Most of what a text has beside them is new.
-        KnownWords::with_room(pieces, 3, limit)
     }
 
     /// Appends the ids of `text` to `out`.

@@ -302,7 +302,8 @@ where
 const STAGE: usize = WORDS * MOST;
 
 /// Writes the ids of up to [`WORDS`] words to the front of `stage`, up to the first word that `found` does not find. How
-/// many words and how many ids they are; `behind` is told the latter behind each word. For each word [`MOST`] ids are written, whether it has so many or not.
+/// many words and how many ids they are; `behind` is told the latter behind each word. For each word [`MOST`] ids are
+/// written, whether it has so many or not.
 #[inline(always)]
 fn write_known<'a, W: Copy>(
     words: &[W],

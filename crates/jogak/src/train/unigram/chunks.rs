@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::train::parallel::share;
 
 pub(super) use bag::Packing;
-use bag::{Bag, Entry};
+use bag::{Bag, Whole};
 pub(super) use cutter::MARKS;
 use cutter::{Cutter, UNKNOWN, between, matcher};
 
@@ -133,6 +133,25 @@ impl Chunks {
         &self.text[self.starts[index] as usize..self.starts[index + 1] as usize - 1]
     }
 
+    /// Forgets all but the text of pieces, which stand at these places: each is then told its new one. (If their texts
+    /// together are longer than all that there is, the whole text stays.)
+    pub(super) fn keep_pieces(&mut self, places: &mut [u32], lengths: &[u8]) {
+        self.starts = Vec::new();
+        self.counts = Vec::new();
+        self.uncut = None;
+        let size: usize = lengths.iter().map(|&length| usize::from(length)).sum();
+        if size >= self.text.len() {
+            return;
+        }
+        let mut text = Vec::with_capacity(size);
+        for (place, &length) in places.iter_mut().zip(lengths) {
+            let piece = *place as usize..*place as usize + usize::from(length);
+            *place = text.len() as u32;
+            text.extend_from_slice(&self.text[piece]);
+        }
+        self.text = text;
+    }
+
     /// The text of `numbers` as characters.
     pub(super) fn spell(&self, numbers: &[u32]) -> String {
         numbers.iter().map(|&number| self.alphabet[number as usize - 1]).collect()
@@ -168,17 +187,10 @@ impl Chunks {
                 chunks.extend(entries.map(|(at, entry)| Merged { bag, at, count: entry.count }));
             }
             // Sorted runs one behind the other: the stable sort merges them.
-            chunks.sort_by(|a, b| {
-                let ((a, rest_of_a), (b, rest_of_b)) = (a.entry(bags), b.entry(bags));
-                (a.key, a.length.min(packing.characters))
-                    .cmp(&(b.key, b.length.min(packing.characters)))
-                    .then_with(|| rest_of_a.cmp(rest_of_b))
-            });
+            let order = |a: &Merged, b: &Merged| packing.order(a.whole(bags), b.whole(bags));
+            chunks.sort_by(order);
             chunks.dedup_by(|b, a| {
-                let ((one, rest_of_one), (other, rest_of_other)) = (a.entry(bags), b.entry(bags));
-                let same = one.key == other.key
-                    && one.length == other.length
-                    && rest_of_one == rest_of_other;
+                let same = order(a, b).is_eq();
                 if same {
                     a.count += b.count;
                 }
@@ -188,7 +200,7 @@ impl Chunks {
         });
         let mut merged: Vec<_> = merged.into_iter().flatten().collect();
         merged.sort_unstable_by_key(|(job, _)| *job);
-        let length = |chunk: &Merged| chunk.entry(bags).0.length;
+        let length = |chunk: &Merged| chunk.whole(bags).0.length;
         let lengths: Vec<usize> = merged
             .iter()
             .map(|(_, chunks)| chunks.iter().map(|chunk| length(chunk) as usize + 1).sum())
@@ -220,7 +232,7 @@ impl Chunks {
             || (),
             |(), (mut text, chunks)| {
                 for chunk in chunks {
-                    let (entry, rest) = chunk.entry(bags);
+                    let (entry, rest) = chunk.whole(bags);
                     // The end is there.
                     let (chunk, behind) = text.split_at_mut(entry.length as usize + 1);
                     text = behind;
@@ -243,11 +255,9 @@ struct Merged {
 }
 
 impl Merged {
-    /// The chunk, and its characters that are not in the key.
-    fn entry<'b>(&self, bags: &'b [Bag]) -> (&'b Entry, &'b [u32]) {
+    fn whole<'b>(&self, bags: &'b [Bag]) -> Whole<'b> {
         let bag = &bags[self.bag as usize];
-        let entry = &bag.entries[self.at as usize];
-        (entry, bag.rest(entry))
+        bag.whole(&bag.entries[self.at as usize])
     }
 }
 

@@ -240,8 +240,7 @@ struct Trainer<'c> {
     chunks: Chunks,
     distinct_chunks: usize,
     unit: Unit,
-    /// Where each piece stands in the text of `chunks`, which is that of the pieces alone if it is shorter, and how many
-    /// characters it has.
+    /// Where each piece stands in the text that [`Chunks::keep_pieces`] leaves, and how many characters it has.
     at: Vec<u32>,
     lengths: Vec<u8>,
     probabilities: Vec<f64>,
@@ -253,7 +252,6 @@ struct Trainer<'c> {
 impl<'c> Trainer<'c> {
     fn new(mut chunks: Chunks, config: &'c UnigramConfig) -> Self {
         let mut seeds = seed::seeds(&chunks, config);
-        chunks.uncut = None;
         let (longest, threads) = (config.max_piece_length, config.threads);
         let texts = (0..chunks.len())
             .map(|i| (chunks.starts[i], chunks.chunk(i).len() as u32, chunks.counts[i]));
@@ -265,19 +263,7 @@ impl<'c> Trainer<'c> {
         let first = |&score: &u64| (score as f64 / all).max(pow2(LEAST));
         let probabilities = seeds.score.iter().map(first).collect();
         let distinct_chunks = chunks.len();
-        chunks.starts = Vec::new();
-        chunks.counts = Vec::new();
-        // From here on, the pieces are all that the text is looked at for.
-        if seeds.length.iter().map(|&length| usize::from(length)).sum::<usize>() < chunks.text.len()
-        {
-            let mut text = Vec::new();
-            for (at, &length) in seeds.at.iter_mut().zip(&seeds.length) {
-                let piece = *at as usize..*at as usize + usize::from(length);
-                *at = text.len() as u32;
-                text.extend_from_slice(&chunks.text[piece]);
-            }
-            chunks.text = text;
-        }
+        chunks.keep_pieces(&mut seeds.at, &seeds.length);
         Self {
             config,
             unit: Unit::new(chunks.total),

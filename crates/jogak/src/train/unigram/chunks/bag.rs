@@ -1,5 +1,7 @@
 //! Chunks as one thread meets them, with their counts; how they are kept small, and sorted.
 
+use std::cmp::Ordering;
+
 use super::END;
 
 /// Occurrences that a thread keeps before it adds up equal ones.
@@ -45,7 +47,16 @@ impl Packing {
         }
         characters as usize
     }
+
+    /// By their characters; equal are those that have the same.
+    pub(super) fn order(self, (a, rest_of_a): Whole<'_>, (b, rest_of_b): Whole<'_>) -> Ordering {
+        let in_key = |entry: &Entry| (entry.key, entry.length.min(self.characters));
+        in_key(a).cmp(&in_key(b)).then_with(|| rest_of_a.cmp(rest_of_b))
+    }
 }
+
+/// A chunk with its count, and its characters that are not in the key.
+pub(super) type Whole<'b> = (&'b Entry, &'b [u32]);
 
 /// A chunk with its count.
 #[derive(Debug, Clone, Copy)]
@@ -88,23 +99,19 @@ impl Bag {
         }
     }
 
-    /// The characters of an entry that are not in its key.
-    pub(super) fn rest(&self, entry: &Entry) -> &[u32] {
+    /// An entry with the characters that are not in its key.
+    pub(super) fn whole<'b>(&'b self, entry: &'b Entry) -> Whole<'b> {
         let rest = entry.length.saturating_sub(self.packing.characters) as usize;
-        &self.arena[entry.start..entry.start + rest]
+        (entry, &self.arena[entry.start..entry.start + rest])
     }
 
     /// Sorts, and adds up equal entries.
     pub(super) fn squeeze(&mut self) {
         let mut entries = std::mem::take(&mut self.entries);
-        let fits = self.packing.characters;
-        entries.sort_unstable_by(|a, b| {
-            (a.key, a.length.min(fits))
-                .cmp(&(b.key, b.length.min(fits)))
-                .then_with(|| self.rest(a).cmp(self.rest(b)))
-        });
+        let order = |a: &Entry, b: &Entry| self.packing.order(self.whole(a), self.whole(b));
+        entries.sort_unstable_by(order);
         entries.dedup_by(|b, a| {
-            let same = a.key == b.key && a.length == b.length && self.rest(a) == self.rest(b);
+            let same = order(a, b).is_eq();
             if same {
                 a.count += b.count;
             }
@@ -113,7 +120,7 @@ impl Bag {
         let mut arena = Vec::new();
         for entry in &mut entries {
             let start = arena.len();
-            arena.extend_from_slice(self.rest(entry));
+            arena.extend_from_slice(self.whole(entry).1);
             entry.start = start;
         }
         arena.shrink_to_fit();
