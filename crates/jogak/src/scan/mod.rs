@@ -22,7 +22,7 @@ mod plain;
 mod prefetch;
 
 pub(crate) use plain::Plain;
-pub(crate) use prefetch::{prefetch, wish_large_pages};
+pub(crate) use prefetch::{give_back_memory, prefetch, wish_large_pages};
 
 /// Bytes to a block.
 pub(crate) const BLOCK: usize = 64;

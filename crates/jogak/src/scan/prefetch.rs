@@ -1,7 +1,7 @@
-//! Asking for memory before it is needed.
+//! Asking for memory before it is needed, and giving it back.
 #![allow(
     unsafe_code,
-    reason = "A hint goes by the address. It is that of a reference, and a hint changes nothing."
+    reason = "A hint goes by the address. It is that of a reference, and a hint changes nothing. What is free is nobody's."
 )]
 
 use std::mem::MaybeUninit;
@@ -51,6 +51,16 @@ pub(crate) fn wish_large_pages(room: &mut [MaybeUninit<u32>]) {
     }
     #[cfg(not(target_os = "linux"))]
     let _ = pages;
+}
+
+/// Says that much was freed that will not be needed soon. glibc keeps what threads of the past had, and gives it back to
+/// the system now; elsewhere nothing comes of it. Takes time by how much is free: for the borders of large work.
+pub(crate) fn give_back_memory() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: any thread may call it at any time, and only memory that is free is touched.
+    unsafe {
+        libc::malloc_trim(0);
+    }
 }
 
 #[cfg(test)]

@@ -63,7 +63,16 @@ pub(super) struct Uncut {
     pub(super) left: Vec<u8>,
 }
 
-impl Chunks {
+/// Chunks as threads met them. (The words are needed no more, and the chunks' text is not there yet.)
+#[derive(Debug)]
+pub(super) struct Gathered {
+    /// All but the chunks themselves.
+    chunks: Chunks,
+    bags: Vec<Bag>,
+    packing: Packing,
+}
+
+impl Gathered {
     /// Cuts the words of all `parts`, which are iterators of (UTF-8 text, count).
     pub(super) fn new<'a, P>(parts: &[P], config: &UnigramConfig) -> Result<Self>
     where
@@ -104,7 +113,11 @@ impl Chunks {
                 }
             },
         );
-        let mut chunks = Self {
+        let uncut = match config.seeds {
+            SeedRule::SentencePiece => Some(Uncut::new(parts, &cutter, alphabet.len() as u32 + 1)?),
+            SeedRule::Suffix => None,
+        };
+        let chunks = Chunks {
             alphabet,
             occurrences,
             absent,
@@ -114,15 +127,20 @@ impl Chunks {
             counts: Vec::new(),
             total: 0,
             words,
-            uncut: None,
+            uncut,
         };
-        if config.seeds == SeedRule::SentencePiece {
-            chunks.uncut = Some(Uncut::new(parts, &cutter, chunks.alphabet.len() as u32 + 1)?);
-        }
-        chunks.collect(bags, packing, config.threads)?;
-        Ok(chunks)
+        Ok(Self { chunks, bags, packing })
     }
 
+    /// The chunks, distinct and in order.
+    pub(super) fn collect(self, threads: usize) -> Result<Chunks> {
+        let Self { mut chunks, bags, packing } = self;
+        chunks.write(bags, packing, threads)?;
+        Ok(chunks)
+    }
+}
+
+impl Chunks {
     /// How many chunks there are.
     pub(super) fn len(&self) -> usize {
         self.counts.len()
@@ -158,8 +176,8 @@ impl Chunks {
     }
 
     /// Adds up what the threads have, and writes it down in order.
-    fn collect(&mut self, mut bags: Vec<Bag>, packing: Packing, threads: usize) -> Result<()> {
-        share(threads, bags.iter_mut(), || (), |(), bag| bag.squeeze());
+    fn write(&mut self, mut bags: Vec<Bag>, packing: Packing, threads: usize) -> Result<()> {
+        share(threads, bags.iter_mut(), || (), |(), bag| bag.finish());
         // Jobs are ranges of keys, about equal in the longest list.
         let longest = bags.iter().map(|bag| &bag.entries).max_by_key(|entries| entries.len());
         let jobs = threads.max(1) * 8;

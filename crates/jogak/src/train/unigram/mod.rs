@@ -33,7 +33,8 @@ pub use prune::Worth;
 
 use super::alphabet::AlphabetLimit;
 use crate::error::{Error, Result};
-use chunks::Chunks;
+use crate::scan::give_back_memory;
+use chunks::{Chunks, Gathered};
 use expect::{GHOST, LEAST, Unit, expect, maximise, new_ids, proportions, scaled};
 use lattice::{LONGEST_PIECE, Lattice, MOST_PIECES};
 use numbers::{ln, pow2};
@@ -145,7 +146,7 @@ pub struct UnigramTrained {
 /// no more.
 #[derive(Debug)]
 pub struct UnigramCorpus {
-    chunks: Chunks,
+    gathered: Gathered,
 }
 
 impl UnigramCorpus {
@@ -154,27 +155,32 @@ impl UnigramCorpus {
     ///
     /// # Errors
     /// [`Error::CountOverflow`] if the number of characters times counts times the longest piece
-    /// passes `u64::MAX`; [`Error::TooLarge`] for distinct chunks of more than 2^32 characters.
+    /// passes `u64::MAX`; with [`SeedRule::SentencePiece`], [`Error::TooLarge`] for distinct words of more than
+    /// 2^32 bytes.
     pub fn new<'a, P>(parts: &[P], config: &UnigramConfig) -> Result<Self>
     where
         P: Iterator<Item = (&'a [u8], u64)> + Clone + Send + Sync,
     {
         check(config)?;
-        Ok(Self { chunks: Chunks::new(parts, config)? })
+        Ok(Self { gathered: Gathered::new(parts, config)? })
     }
 
     /// Learns pieces.
     ///
     /// # Errors
     /// [`Error::Config`] if the vocabulary cannot have its size: the alphabet and other pieces are
-    /// more, or the corpus does not give as many pieces.
+    /// more, or the corpus does not give as many pieces; [`Error::TooLarge`] for distinct chunks of more than 2^32
+    /// characters.
     pub fn train(
         self,
         config: &UnigramConfig,
         observer: &mut impl UnigramObserver,
     ) -> Result<UnigramTrained> {
         check(config)?;
-        let chunks = &self.chunks;
+        // The words may be gone by now, and the threads that met the chunks are.
+        give_back_memory();
+        let chunks = self.gathered.collect(config.threads)?;
+        give_back_memory();
         let others = config.other_pieces.len() + config.user_defined.len();
         let alphabet = chunks.alphabet.len() + chunks.absent.len();
         if config.vocab_size < alphabet + others {
@@ -190,7 +196,7 @@ impl UnigramCorpus {
         }
         let goal = config.vocab_size - others - chunks.absent.len();
         let stopped = observer.progress(Stage::Seeding, 0, None).is_break();
-        let mut trainer = Trainer::new(self.chunks, config);
+        let mut trainer = Trainer::new(chunks, config);
         let seeds = trainer.lengths.len();
         let (rounds, stop) = if stopped {
             (Vec::new(), UnigramStop::Interrupted)
@@ -252,6 +258,7 @@ struct Trainer<'c> {
 impl<'c> Trainer<'c> {
     fn new(mut chunks: Chunks, config: &'c UnigramConfig) -> Self {
         let mut seeds = seed::seeds(&chunks, config);
+        give_back_memory();
         let (longest, threads) = (config.max_piece_length, config.threads);
         let texts = (0..chunks.len())
             .map(|i| (chunks.starts[i], chunks.chunk(i).len() as u32, chunks.counts[i]));
@@ -264,6 +271,7 @@ impl<'c> Trainer<'c> {
         let probabilities = seeds.score.iter().map(first).collect();
         let distinct_chunks = chunks.len();
         chunks.keep_pieces(&mut seeds.at, &seeds.length);
+        give_back_memory();
         Self {
             config,
             unit: Unit::new(chunks.total),

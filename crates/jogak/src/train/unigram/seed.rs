@@ -15,7 +15,7 @@ use rustc_hash::FxHashSet;
 use super::UnigramConfig;
 use super::chunks::{Chunks, END, MARKS, Uncut};
 use super::suffix::{Ends, Suffixes};
-use crate::scan::prefetch;
+use crate::scan::{give_back_memory, prefetch};
 use crate::train::parallel::share;
 
 /// No piece.
@@ -105,7 +105,7 @@ impl<'c> Filter<'c> {
 /// Chooses the first pieces.
 pub(super) fn seeds(chunks: &Chunks, config: &UnigramConfig) -> Seeds {
     let alphabet = chunks.alphabet.len();
-    let suffixes = Suffixes::new(
+    let mut suffixes = Suffixes::new(
         &chunks.text,
         alphabet,
         config.max_piece_length,
@@ -121,6 +121,8 @@ pub(super) fn seeds(chunks: &Chunks, config: &UnigramConfig) -> Seeds {
         sweep.best(alphabet, Ends::Differ, |_, piece| filter.allows(piece))
     };
     drop(weights);
+    suffixes.shared = Vec::new();
+    give_back_memory();
     for (bucket, &score) in suffixes.buckets[1..].windows(2).zip(&chunks.occurrences) {
         let (left, right) = (bucket[0] as u32, bucket[1] as u32);
         chosen.push(Candidate { score, left, right, length: 1 });
@@ -291,21 +293,24 @@ impl<W: Weigh> Sweep<'_, W> {
         let mut jobs: Vec<(usize, usize)> =
             (1..=alphabet).map(|c| (buckets[c], buckets[c + 1])).filter(|(l, r)| l < r).collect();
         jobs.sort_by_key(|(left, right)| std::cmp::Reverse(right - left));
-        let found =
-            share(self.config.threads, jobs.into_iter(), Vec::new, |found, (left, right)| {
-                self.bucket(left, right, ends, |candidate| {
+        let best = || Best { size, found: Vec::new(), least: 0 };
+        let all = share(self.config.threads, jobs.into_iter(), best, |best, (left, right)| {
+            self.bucket(left, right, ends, |candidate| {
+                best.offer(candidate, || {
                     let at = self.suffixes.order[candidate.left as usize] as usize;
-                    if allows(at, &self.text[at..at + candidate.length as usize]) {
-                        found.push(candidate);
-                        if found.len() >= size.saturating_mul(2).max(1024) {
-                            trim(found, size);
-                        }
-                    }
+                    allows(at, &self.text[at..at + candidate.length as usize])
                 });
             });
-        let mut found = found.concat();
-        trim(&mut found, size);
-        found
+        });
+        let both = |mut best: Best, other: Best| {
+            best.found.extend(other.found);
+            best.trim();
+            best
+        };
+        all.into_iter().reduce(both).map_or_else(Vec::new, |mut best| {
+            best.trim();
+            best.found
+        })
     }
 
     /// The candidates among the suffixes of one first character.
@@ -362,12 +367,73 @@ impl<W: Weigh> Sweep<'_, W> {
     }
 }
 
-/// Keeps the best `size` candidates, in no order.
-fn trim(found: &mut Vec<Candidate>, size: usize) {
-    if found.len() > size {
-        found.select_nth_unstable_by_key(size, |candidate| {
-            (std::cmp::Reverse(candidate.score), candidate.left, candidate.length)
-        });
-        found.truncate(size);
+/// The best candidates so far, in no order.
+struct Best {
+    /// How many are wanted.
+    size: usize,
+    /// These, and some that came since.
+    found: Vec<Candidate>,
+    /// As many as are wanted have this score or a higher one.
+    least: u64,
+}
+
+impl Best {
+    /// Takes a candidate that may be one of the best, if it is allowed.
+    #[inline(always)]
+    fn offer(&mut self, candidate: Candidate, allowed: impl FnOnce() -> bool) {
+        if candidate.score >= self.least && allowed() {
+            self.found.push(candidate);
+            if self.found.len() >= (self.size + self.size / 4).max(1024) {
+                self.trim();
+            }
+        }
+    }
+
+    /// Keeps as many as are wanted. Ties go to the text that sorts first.
+    fn trim(&mut self) {
+        let Self { size, found, least } = self;
+        if found.len() > *size {
+            found.select_nth_unstable_by_key(*size, |candidate| {
+                (std::cmp::Reverse(candidate.score), candidate.left, candidate.length)
+            });
+            found.truncate(*size);
+            *least = found.iter().map(|candidate| candidate.score).min().unwrap_or(0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::SplitMix64;
+
+    #[test]
+    fn the_best_of_many_are_those_of_the_sorted_list() {
+        for size in [0, 1, 1000, 5000] {
+            for scores in [1, 50, 1 << 40] {
+                let mut random = SplitMix64::new(size as u64 + scores);
+                let candidate = |left: u32| Candidate {
+                    score: random.next() % scores,
+                    left,
+                    right: left + 1,
+                    length: left % 7,
+                };
+                let mut all: Vec<Candidate> = (0..20_000).map(candidate).collect();
+                let mut best = Best { size, found: Vec::new(), least: 0 };
+                // In no order of their places: what comes late may win a tie.
+                for part in all.chunks(3000).rev() {
+                    part.iter()
+                        .for_each(|&candidate| best.offer(candidate, || candidate.length < 6));
+                }
+                best.trim();
+                all.retain(|candidate| candidate.length < 6);
+                all.sort_by_key(|candidate| (std::cmp::Reverse(candidate.score), candidate.left));
+                let mut found: Vec<u32> = best.found.iter().map(|found| found.left).collect();
+                let mut expected: Vec<u32> = all[..size].iter().map(|best| best.left).collect();
+                found.sort_unstable();
+                expected.sort_unstable();
+                assert_eq!(found, expected);
+            }
+        }
     }
 }

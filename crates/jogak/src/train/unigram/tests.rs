@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::chunks::Chunks;
+use super::chunks::{Chunks, Gathered};
 use super::expect::{Unit, expect, proportions, scaled};
 use super::*;
 
@@ -32,7 +32,7 @@ fn config() -> UnigramConfig {
 }
 
 fn chunks(words: &[(&str, u64)], config: &UnigramConfig) -> Chunks {
-    Chunks::new(&parts(words), config).unwrap()
+    Gathered::new(&parts(words), config).unwrap().collect(config.threads).unwrap()
 }
 
 fn parts<'a>(
@@ -240,7 +240,7 @@ fn threads_order_and_observers_change_nothing() {
 
 #[test]
 fn counts_that_overflow_are_an_error() {
-    let found = Chunks::new(&parts(&[("ab", u64::MAX / 16)]), &config());
+    let found = Gathered::new(&parts(&[("ab", u64::MAX / 16)]), &config());
     assert!(matches!(found, Err(Error::CountOverflow { .. })));
     let config = UnigramConfig { vocab_size: 3, ..config() };
     let words = [("ab", u64::MAX / 64), ("abc", 1)];

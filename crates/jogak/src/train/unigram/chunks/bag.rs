@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use super::END;
 
 /// Occurrences that a thread keeps before it adds up equal ones.
-const SQUEEZE: usize = 1 << 21;
+const SQUEEZE: usize = 1 << 19;
 
 /// How the first characters of a chunk fit into one number that sorts like them.
 #[derive(Debug, Clone, Copy)]
@@ -83,7 +83,9 @@ pub(super) struct Bag {
 
 impl Bag {
     pub(super) fn new(packing: Packing) -> Self {
-        Self { packing, entries: Vec::new(), arena: Vec::new(), limit: SQUEEZE }
+        // What is reserved comes when it is written; a list that grows would be copied.
+        let entries = Vec::with_capacity(2 * SQUEEZE);
+        Self { packing, entries, arena: Vec::new(), limit: SQUEEZE }
     }
 
     pub(super) fn add(&mut self, chunk: &[u32], count: u64) {
@@ -106,7 +108,7 @@ impl Bag {
     }
 
     /// Sorts, and adds up equal entries.
-    pub(super) fn squeeze(&mut self) {
+    fn squeeze(&mut self) {
         let mut entries = std::mem::take(&mut self.entries);
         let order = |a: &Entry, b: &Entry| self.packing.order(self.whole(a), self.whole(b));
         entries.sort_unstable_by(order);
@@ -123,9 +125,14 @@ impl Bag {
             arena.extend_from_slice(self.whole(entry).1);
             entry.start = start;
         }
-        arena.shrink_to_fit();
-        entries.shrink_to_fit();
         self.arena = arena;
         self.entries = entries;
+    }
+
+    /// Adds up what is there, when nothing more comes.
+    pub(super) fn finish(&mut self) {
+        self.squeeze();
+        self.arena.shrink_to_fit();
+        self.entries.shrink_to_fit();
     }
 }
