@@ -54,7 +54,7 @@ fn line_end(text: &[u8], at: usize) -> usize {
 /// Borders to a list.
 const LIST: usize = 320;
 /// So many of them are left free for a block.
-const ROOM: usize = BLOCK + 8;
+const ROOM: usize = BLOCK;
 /// Bytes that the scanner goes on for, at least.
 const PATIENCE: usize = BLOCK;
 
@@ -149,12 +149,12 @@ impl<'a, R: Rule> Scan<'a, R> {
                 // What is open and has a border behind it has been decided.
                 let last = certain.checked_ilog2().map_or(0, |last| 1 << last);
                 self.len -= usize::from(certain == 0 && starts.was_open && !starts.take_back);
-                self.flatten(certain & !(last & starts.open));
+                self.add::<L>(certain & !(last & starts.open));
                 self.at += hard as usize;
                 self.scanned = true;
                 return;
             }
-            self.flatten(starts.bits & !known);
+            self.add::<L>(starts.bits & !known);
             known = 0;
             now = next;
             self.at += BLOCK;
@@ -163,22 +163,13 @@ impl<'a, R: Rule> Scan<'a, R> {
         self.state = Some((rule, now, rest));
     }
 
-    /// Writes down the places of bits, eight at once, whether there are so many or not.
+    /// Writes down the places of bits of the block.
     #[inline(always)]
-    fn flatten(&mut self, mut bits: u64) {
-        let count = bits.count_ones() as usize;
-        let at = self.at as u32;
-        let list = &mut self.list[self.len..self.len + ROOM];
-        for eight in list.as_chunks_mut::<8>().0 {
-            for border in eight {
-                *border = at.wrapping_add(bits.trailing_zeros());
-                bits &= bits.wrapping_sub(1);
-            }
-            if bits == 0 {
-                break;
-            }
+    fn add<L: Look>(&mut self, bits: u64) {
+        if let Some(room) = self.list[self.len..self.len + ROOM].first_chunk_mut() {
+            L::list(bits, self.at as u32, room);
+            self.len += bits.count_ones() as usize;
         }
-        self.len += count;
     }
 
     /// Goes character by character from the last border.

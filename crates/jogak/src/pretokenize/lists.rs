@@ -33,8 +33,8 @@ pub(super) struct Solid {
 
 /// Words to a list.
 const LIST: usize = 320;
-/// So many are left free for a block, whose places are written down eight at once.
-const ROOM: usize = BLOCK + 8;
+/// So many are left free for a block.
+const ROOM: usize = BLOCK;
 
 /// Calls `words` with lists of as many starts as ends of words, left to right. The text has less than
 /// 4 GiB.
@@ -80,20 +80,13 @@ struct List {
 }
 
 impl List {
-    /// Writes down the places of bits, eight at once, whether there are so many or not.
+    /// Writes down the places of bits.
     #[inline(always)]
-    fn flatten(&mut self, at: usize, mut bits: u64) {
-        let count = bits.count_ones() as usize;
-        for eight in self.places[self.len..self.len + ROOM].as_chunks_mut::<8>().0 {
-            for place in eight {
-                *place = (at as u32).wrapping_add(bits.trailing_zeros());
-                bits &= bits.wrapping_sub(1);
-            }
-            if bits == 0 {
-                break;
-            }
+    fn add<L: Look>(&mut self, at: usize, bits: u64) {
+        if let Some(room) = self.places[self.len..self.len + ROOM].first_chunk_mut() {
+            L::list(bits, at as u32, room);
+            self.len += bits.count_ones() as usize;
         }
-        self.len += count;
     }
 }
 
@@ -131,8 +124,8 @@ impl<'a, M: Masks> Scan<'a, M> {
         let begins = firsts | words & !before | words & !alones & alone_before;
         let ends = before & (!words | begins);
         (self.solid, self.alone) = (words >> 63, alones >> 63);
-        self.starts.flatten(self.at, begins);
-        self.ends.flatten(self.at, ends);
+        self.starts.add::<L>(self.at, begins);
+        self.ends.add::<L>(self.at, ends);
     }
 
     /// Calls `words` with the words that have an end, and keeps the start of the one that has none.

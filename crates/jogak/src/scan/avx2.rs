@@ -11,40 +11,24 @@ use std::arch::x86_64::{
     _mm256_cmpeq_epi8, _mm256_cmpeq_epi64, _mm256_min_epu8, _mm256_movemask_epi8,
     _mm256_movemask_pd, _mm256_or_si256, _mm256_set1_epi8, _mm256_setr_epi64x, _mm256_sub_epi8,
 };
-use std::sync::atomic::{AtomicU8, Ordering};
 
+use super::able::Able;
 use super::{Apart, Ascii, BLOCK, Chinese, Eastern, High, Look, PICKED, Task};
 
-/// Whether the machine has all of it, once somebody asked: [`YES`], [`NO`]; 0 before.
-static ABLE: AtomicU8 = AtomicU8::new(0);
-const YES: u8 = 1;
-const NO: u8 = 2;
+static ABLE: Able = Able::new();
 
-/// One look at memory, as texts are short.
-#[inline]
-fn able() -> bool {
-    match ABLE.load(Ordering::Relaxed) {
-        0 => ask(),
-        answer => answer == YES,
-    }
-}
-
-#[cold]
 fn ask() -> bool {
-    let able = is_x86_feature_detected!("avx2")
+    is_x86_feature_detected!("avx2")
         && is_x86_feature_detected!("bmi1")
         && is_x86_feature_detected!("bmi2")
         && is_x86_feature_detected!("lzcnt")
-        && is_x86_feature_detected!("popcnt");
-    // Threads that ask at the same time write the same answer.
-    ABLE.store(if able { YES } else { NO }, Ordering::Relaxed);
-    able
+        && is_x86_feature_detected!("popcnt")
 }
 
 /// Does the work if the machine can; else gives it back.
 #[inline]
 pub(super) fn run<T: Task>(task: T) -> Option<T> {
-    if !able() {
+    if !ABLE.or_ask(ask) {
         return Some(task);
     }
     // SAFETY: the machine has all that `enabled` is compiled for.
@@ -114,7 +98,7 @@ fn mask(Halves(low, high): Halves) -> u64 {
 /// The same number, of which the compiler knows nothing but its value when run. Else it takes arithmetic
 /// on masks for arithmetic on vectors of bits, and puts those together bit by bit.
 #[inline]
-fn settled(mut mask: u64) -> u64 {
+pub(super) fn settled(mut mask: u64) -> u64 {
     // SAFETY: no instruction at all.
     unsafe { asm!("/* {0} */", inout(reg) mask, options(pure, nomem, nostack, preserves_flags)) };
     mask

@@ -11,11 +11,17 @@
 //! prefetch.rs hints                                           a safe face of them
 //! plain.rs    eight bytes at a time in an ordinary register   any machine
 //! avx2.rs     32 at a time                                    x86-64 of 2013 and later, found when run
+//! avx512.rs   64 at a time                                    x86-64 of 2019 and later, found when run
+//! able.rs     what is found, kept
 //! neon.rs     16 at a time                                    Arm of 64 bits: all have it, nothing is asked
 //! ```
 
 #[cfg(target_arch = "x86_64")]
+mod able;
+#[cfg(target_arch = "x86_64")]
 mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
 mod neon;
 mod plain;
@@ -145,6 +151,21 @@ pub(crate) trait Look {
     fn same(bytes: &[u8; BLOCK], low: u64, high: u64) -> u32;
     /// What can begin a character: all but the bytes from 80 to BF.
     fn starts(bytes: &[u8; BLOCK]) -> u64;
+    /// Writes `from` and the place of each bit to the front of `room`, the lowest first; what follows them there means
+    /// nothing.
+    #[inline(always)]
+    fn list(mut bits: u64, from: u32, room: &mut [u32; BLOCK]) {
+        // Eight at once, whether there are so many or not.
+        for eight in room.as_chunks_mut::<8>().0 {
+            for place in eight {
+                *place = from.wrapping_add(bits.trailing_zeros());
+                bits &= bits.wrapping_sub(1);
+            }
+            if bits == 0 {
+                break;
+            }
+        }
+    }
     /// The bytes at these places; 0 for the place [`NOWHERE`].
     fn pick(bytes: &[u8; PICKED], places: &[u8; PICKED]) -> [u8; PICKED];
 }
@@ -159,6 +180,8 @@ pub(crate) trait Task {
 /// Does the work in the fastest way that the machine knows.
 #[inline]
 pub(crate) fn fastest<T: Task>(task: T) {
+    #[cfg(target_arch = "x86_64")]
+    let Some(task) = avx512::run(task) else { return };
     #[cfg(target_arch = "x86_64")]
     let Some(task) = avx2::run(task) else { return };
     #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]

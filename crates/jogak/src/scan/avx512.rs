@@ -1,0 +1,299 @@
+//! 64 bytes at a time, on x86-64 with AVX-512 as of 2019 (Ice Lake, Zen 4): comparing makes masks at once, and the
+//! places of their bits are written down without a loop.
+#![allow(
+    unsafe_code,
+    reason = "Vector instructions are unsafe to call where the machine may lack them. `run` asks the machine; \
+              nobody else can come here. No memory is touched through a pointer."
+)]
+
+use std::arch::x86_64::{
+    __m128i, __m512i, _mm_extract_epi64, _mm_set_epi64x, _mm_shuffle_epi8,
+    _mm256_cmpeq_epi64_mask, _mm256_setr_epi64x, _mm512_add_epi32, _mm512_castsi512_si128,
+    _mm512_cmpeq_epi8_mask, _mm512_cmple_epu8_mask, _mm512_cvtepu8_epi32, _mm512_extracti32x4_epi32,
+    _mm512_maskz_compress_epi8, _mm512_movepi8_mask, _mm512_set1_epi8, _mm512_set1_epi32,
+    _mm512_setr_epi64, _mm512_sub_epi8,
+};
+use std::mem::transmute;
+
+use super::able::Able;
+use super::avx2::settled;
+use super::{Apart, Ascii, BLOCK, Chinese, Eastern, High, Look, PICKED, Task};
+
+static ABLE: Able = Able::new();
+
+fn ask() -> bool {
+    is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512dq")
+        && is_x86_feature_detected!("avx512vl")
+        && is_x86_feature_detected!("avx512vbmi2")
+        && is_x86_feature_detected!("avx2")
+        && is_x86_feature_detected!("bmi1")
+        && is_x86_feature_detected!("bmi2")
+        && is_x86_feature_detected!("lzcnt")
+        && is_x86_feature_detected!("popcnt")
+}
+
+/// Does the work if the machine can; else gives it back.
+#[inline]
+pub(super) fn run<T: Task>(task: T) -> Option<T> {
+    if !ABLE.or_ask(ask) {
+        return Some(task);
+    }
+    // SAFETY: the machine has all that `enabled` is compiled for.
+    unsafe { enabled(task) };
+    None
+}
+
+/// The whole work, compiled for such a machine.
+#[target_feature(
+    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2,avx2,bmi1,bmi2,lzcnt,popcnt"
+)]
+fn enabled<T: Task>(task: T) {
+    task.run::<Avx512>();
+}
+
+/// Only [`enabled`] names it, so that it is part of no other code.
+struct Avx512;
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn load(bytes: &[u8; BLOCK]) -> __m512i {
+    let (eights, _) = bytes.as_chunks::<8>();
+    let word = |at: usize| i64::from_le_bytes(eights[at]);
+    _mm512_setr_epi64(
+        word(0),
+        word(1),
+        word(2),
+        word(3),
+        word(4),
+        word(5),
+        word(6),
+        word(7),
+    )
+}
+
+/// The bytes that are in `first..=last`: `byte - first` is at most `last - first`, without a sign.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn within(bytes: __m512i, first: u8, last: u8) -> u64 {
+    let moved = _mm512_sub_epi8(bytes, _mm512_set1_epi8(first as i8));
+    settled(_mm512_cmple_epu8_mask(moved, _mm512_set1_epi8((last - first) as i8)))
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn is(bytes: __m512i, byte: u8) -> u64 {
+    settled(_mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(byte as i8)))
+}
+
+/// The bytes from 0x80 on.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn beyond_ascii(bytes: __m512i) -> u64 {
+    settled(_mm512_movepi8_mask(bytes))
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn ascii(bytes: &[u8; BLOCK]) -> Ascii {
+    let bytes = load(bytes);
+    let spaces = is(bytes, b' ');
+    Ascii {
+        upper: within(bytes, b'A', b'Z'),
+        lower: within(bytes, b'a', b'z'),
+        digits: within(bytes, b'0', b'9'),
+        blanks: within(bytes, b'\t', b'\r') | spaces,
+        line_ends: is(bytes, b'\n') | is(bytes, b'\r'),
+        spaces: spaces,
+        apostrophes: is(bytes, b'\''),
+        slashes: is(bytes, b'/'),
+        high: beyond_ascii(bytes),
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn high(bytes: &[u8; BLOCK]) -> High {
+    let bytes = load(bytes);
+    High {
+        two: within(bytes, 0xC0, 0xDF),
+        three: within(bytes, 0xE0, 0xEF),
+        four: within(bytes, 0xF0, 0xFF),
+        e5_to_ec: within(bytes, 0xE5, 0xE9) | within(bytes, 0xEB, 0xEC),
+        d0: is(bytes, 0xD0),
+        d1: is(bytes, 0xD1),
+        e4: is(bytes, 0xE4),
+        ea: is(bytes, 0xEA),
+        ed: is(bytes, 0xED),
+        to_9d: within(bytes, 0x80, 0x9D),
+        to_9f: within(bytes, 0x80, 0x9F),
+        to_af: within(bytes, 0x80, 0xAF),
+        from_b0: within(bytes, 0xB0, 0xBF),
+        from_b8: within(bytes, 0xB8, 0xBF),
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn apart(bytes: &[u8; BLOCK]) -> Apart {
+    let bytes = load(bytes);
+    let spaces = is(bytes, b' ');
+    let lines = within(bytes, b'\t', b'\n') | is(bytes, b'\r');
+    let low = within(bytes, b'!', b'/') | within(bytes, b':', b'@');
+    let high = within(bytes, b'[', b'`') | within(bytes, b'{', b'~');
+    Apart {
+        blanks: lines | spaces,
+        spaces: spaces,
+        punctuation: low | high,
+        high: beyond_ascii(bytes),
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn chinese(bytes: &[u8; BLOCK]) -> Chinese {
+    let bytes = load(bytes);
+    Chinese {
+        always: within(bytes, 0xE5, 0xE8),
+        e4: is(bytes, 0xE4),
+        e9: is(bytes, 0xE9),
+        upper: within(bytes, 0xB8, 0xBF),
+        last: is(bytes, 0xBF),
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn eastern(bytes: &[u8; BLOCK]) -> Eastern {
+    let bytes = load(bytes);
+    let letters = within(bytes, 0x80, 0x96) | within(bytes, 0x9D, 0x9F);
+    Eastern {
+        e3: is(bytes, 0xE3),
+        ef: is(bytes, 0xEF),
+        at_80: is(bytes, 0x80),
+        at_81: is(bytes, 0x81),
+        at_82: is(bytes, 0x82),
+        at_83: is(bytes, 0x83),
+        at_bc: is(bytes, 0xBC),
+        of_81: within(bytes, 0x81, 0xBF),
+        of_82: letters | within(bytes, 0xA1, 0xBF),
+        of_83: within(bytes, 0x80, 0xBA) | within(bytes, 0xBC, 0xBF),
+        of_80: within(bytes, 0x81, 0x84) | within(bytes, 0x88, 0xA0),
+        of_bc: within(bytes, 0x81, 0x8F) | within(bytes, 0x9A, 0xA0),
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512vl")]
+fn same(bytes: &[u8; BLOCK], low: u64, high: u64) -> u32 {
+    let (eights, _) = bytes.as_chunks::<8>();
+    let word = |at: usize| i64::from_le_bytes(eights[at]);
+    let numbers = _mm256_setr_epi64x(word(0), word(1), word(2), word(3));
+    let (low, high) = (low as i64, high as i64);
+    u32::from(_mm256_cmpeq_epi64_mask(numbers, _mm256_setr_epi64x(low, low, high, high)))
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn starts(bytes: &[u8; BLOCK]) -> u64 {
+    !within(load(bytes), 0x80, 0xBF)
+}
+
+/// What number a byte has.
+const NUMBERS: [u8; BLOCK] = {
+    let mut numbers = [0; BLOCK];
+    let mut at = 0;
+    while at < BLOCK {
+        numbers[at] = at as u8;
+        at += 1;
+    }
+    numbers
+};
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi2")]
+fn list(bits: u64, from: u32, room: &mut [u32; BLOCK]) {
+    let places = _mm512_maskz_compress_epi8(bits, load(&NUMBERS));
+    let from = _mm512_set1_epi32(from as i32);
+    let mut write = |quarter: usize, bytes: __m128i| {
+        let places = _mm512_add_epi32(from, _mm512_cvtepu8_epi32(bytes));
+        // SAFETY: 16 numbers of 32 bits are as large as such a vector, and all of its bits may stand in them.
+        room.as_chunks_mut::<16>().0[quarter] = unsafe { transmute::<__m512i, [u32; 16]>(places) };
+    };
+    // Half of them mostly is all; nobody has to guess how many there are.
+    write(0, _mm512_castsi512_si128(places));
+    write(1, _mm512_extracti32x4_epi32::<1>(places));
+    if bits.count_ones() > 32 {
+        write(2, _mm512_extracti32x4_epi32::<2>(places));
+        write(3, _mm512_extracti32x4_epi32::<3>(places));
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn pick(bytes: &[u8; PICKED], places: &[u8; PICKED]) -> [u8; PICKED] {
+    let load = |bytes: &[u8; PICKED]| -> __m128i {
+        let bytes = u128::from_le_bytes(*bytes);
+        _mm_set_epi64x((bytes >> 64) as i64, bytes as i64)
+    };
+    let picked = _mm_shuffle_epi8(load(bytes), load(places));
+    let half = |half: i64| u128::from(half as u64);
+    let (low, high) = (_mm_extract_epi64::<0>(picked), _mm_extract_epi64::<1>(picked));
+    (half(low) | half(high) << 64).to_le_bytes()
+}
+
+impl Look for Avx512 {
+    #[inline(always)]
+    fn ascii(bytes: &[u8; BLOCK]) -> Ascii {
+        // SAFETY: `Avx512` is named in `enabled` only, where the machine was asked.
+        unsafe { ascii(bytes) }
+    }
+
+    #[inline(always)]
+    fn high(bytes: &[u8; BLOCK]) -> High {
+        // SAFETY: as above.
+        unsafe { high(bytes) }
+    }
+
+    #[inline(always)]
+    fn apart(bytes: &[u8; BLOCK]) -> Apart {
+        // SAFETY: as above.
+        unsafe { apart(bytes) }
+    }
+
+    #[inline(always)]
+    fn chinese(bytes: &[u8; BLOCK]) -> Chinese {
+        // SAFETY: as above.
+        unsafe { chinese(bytes) }
+    }
+
+    #[inline(always)]
+    fn eastern(bytes: &[u8; BLOCK]) -> Eastern {
+        // SAFETY: as above.
+        unsafe { eastern(bytes) }
+    }
+
+    #[inline(always)]
+    fn same(bytes: &[u8; BLOCK], low: u64, high: u64) -> u32 {
+        // SAFETY: as above.
+        unsafe { same(bytes, low, high) }
+    }
+
+    #[inline(always)]
+    fn starts(bytes: &[u8; BLOCK]) -> u64 {
+        // SAFETY: as above.
+        unsafe { starts(bytes) }
+    }
+
+    #[inline(always)]
+    fn pick(bytes: &[u8; PICKED], places: &[u8; PICKED]) -> [u8; PICKED] {
+        // SAFETY: as above.
+        unsafe { pick(bytes, places) }
+    }
+    #[inline(always)]
+    fn list(bits: u64, from: u32, room: &mut [u32; BLOCK]) {
+        // SAFETY: as above.
+        unsafe { list(bits, from, room) }
+    }
+}
