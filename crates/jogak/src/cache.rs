@@ -10,6 +10,7 @@ mod known;
 mod lines;
 mod long;
 mod packed;
+mod places;
 mod queue;
 mod short;
 

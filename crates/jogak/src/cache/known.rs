@@ -7,6 +7,7 @@
 use super::INLINE;
 use super::long::{LONGEST_KNOWN, LongWords, Trail};
 use super::packed::{MOST, Packed};
+use super::places::Places;
 use super::short::{ShortWords, Sought};
 use crate::scan::{Look, Plain};
 
@@ -30,7 +31,7 @@ pub struct KnownWords {
     long: LongWords,
     limit: usize,
     /// Room for words that are looked for, while nobody has it.
-    room: Vec<Sought>,
+    room: Option<Box<Places>>,
     /// Words were to be known from the start, and all are, but for those that are too long.
     is_taught: bool,
     /// The longest word of that, in bytes.
@@ -74,7 +75,7 @@ impl KnownWords {
             characters: Vec::new(),
             long: LongWords::new(limit - for_short(limit)),
             limit,
-            room: Vec::new(),
+            room: None,
             is_taught: true,
             longest: 0,
             refused: 0,
@@ -223,7 +224,7 @@ impl KnownWords {
         }
         let short = self.short.found();
         let sought = short.seek(text, start, end);
-        short.prefetch(sought);
+        short.prefetch(sought.line);
         sought
     }
 
@@ -304,14 +305,14 @@ impl KnownWords {
         entered
     }
 
-    /// Room for words that are looked for; empty if it was taken already.
-    pub(super) fn take_room(&mut self) -> Vec<Sought> {
-        std::mem::take(&mut self.room)
+    /// Room for words that are looked for.
+    pub(super) fn take_room(&mut self) -> Box<Places> {
+        self.room.take().unwrap_or_default()
     }
 
     /// Keeps it for the next text.
-    pub(super) fn give_room(&mut self, room: Vec<Sought>) {
-        self.room = room;
+    pub(super) fn give_room(&mut self, room: Box<Places>) {
+        self.room = Some(room);
     }
 
     /// Words of up to 15 bytes.

@@ -1,5 +1,7 @@
 //! The few ids of a word in two numbers.
 
+use crate::scan::Look;
+
 /// Up to six ids of 20 bits, and their number in the lowest four bits; 0 for none. The first three
 /// stand in the first half, which is all that a narrow entry has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -53,6 +55,21 @@ impl Packed {
     pub(super) fn count(self) -> Option<usize> {
         let count = (self.0 & ((1 << COUNT_BITS) - 1)) as usize;
         (count.wrapping_sub(1) < MOST).then_some(count)
+    }
+
+    /// How many ids there are in a half, if no more than it has, and they are here.
+    #[inline(always)]
+    pub(super) fn few(half: u64) -> Option<usize> {
+        let count = (half & ((1 << COUNT_BITS) - 1)) as usize;
+        (count.wrapping_sub(1) < 3).then_some(count)
+    }
+
+    /// Writes these to the front of `out`; what follows them there means nothing.
+    #[inline(always)]
+    pub(super) fn write_few<L: Look>(half: u64, out: &mut [u32; MOST]) {
+        if let Some(out) = out.first_chunk_mut() {
+            L::twenties(half, out);
+        }
     }
 
     /// Writes the ids to the front of `out`, which has room for [`Packed::MOST`]; what follows them there

@@ -9,11 +9,9 @@
 use super::INLINE;
 use super::known::KnownWords;
 use super::packed::{MOST, Packed};
+use super::places::WORDS;
 use super::short::{Sought, Spot};
 use crate::scan::{Look, Task, fastest};
-
-/// Words to a block.
-const WORDS: usize = 64;
 
 /// Words of one text that wait.
 #[derive(Debug)]
@@ -112,7 +110,7 @@ impl<F: FnMut(&mut KnownWords, usize, usize, &mut Vec<u32>)> Task for Queued<'_,
                 Packed::NONE => short.in_line::<L>(waiting.sought),
                 kept => Spot::of(kept),
             };
-            let (known, ids) = write_known(rest, &mut stage, found, |_| ());
+            let (known, ids) = write_known::<L, _>(rest.iter().copied(), &mut stage, found, |_| ());
             out.extend_from_slice(&stage[..ids]);
             let Some((&Waiting { start, end, sought, .. }, behind)) = rest[known..].split_first()
             else {
@@ -228,35 +226,32 @@ where
     fn run<L: Look>(self) {
         let Spans { text, table, mut starts, mut ends, out, mut learn, mut behind } = self;
         // Lent by the table: texts are short, and room would have to be made for each.
-        let mut room = table.take_room();
-        room.resize(WORDS, Sought::default());
+        let mut places = table.take_room();
         let mut stage = [0; STAGE];
         while !starts.is_empty() {
             let words = starts.len().min(WORDS);
             let mut has_long = false;
-            let short = table.short().found();
-            let places = &mut room[..words];
-            for (place, (&start, &end)) in places.iter_mut().zip(starts.iter().zip(ends)) {
-                let (start, end) = (start as usize, end as usize);
-                if CHARACTERS {
+            if CHARACTERS {
+                for (at, (&start, &end)) in starts.iter().zip(ends).take(words).enumerate() {
+                    let (start, end) = (start as usize, end as usize);
                     let character = character(text, start, end);
-                    if table.character(character) != Packed::NONE {
-                        *place = Sought::character(character);
-                        continue;
-                    }
+                    let known = table.character(character) != Packed::NONE;
+                    has_long |= end - start > INLINE;
+                    places.set(
+                        at,
+                        if known {
+                            Sought::character(character)
+                        } else {
+                            table.seek(text, start, end)
+                        },
+                    );
                 }
-                if end - start > INLINE {
-                    *place = table.seek_long(&text[start..end]);
-                    has_long = true;
-                    continue;
-                }
-                *place = short.seek(text, start, end);
-                short.prefetch(*place);
+            } else {
+                has_long = places.seek(text, table, &starts[..words], &ends[..words]);
             }
-            let places = &room[..words];
             if has_long {
-                let long = places.iter().filter(|place| place.is_long());
-                long.for_each(|&place| table.prefetch_long(place));
+                let long = (0..words).map(|at| places.get(at)).filter(|place| place.is_long());
+                long.for_each(|place| table.prefetch_long(place));
             }
             let shape = table.short().shape();
             let mut done = 0;
@@ -270,13 +265,18 @@ where
                 };
                 let before = out.len();
                 let behind_known = |ids: usize| behind(before + ids);
-                let (known, ids) = write_known(&places[done..], &mut stage, found, behind_known);
+                let (known, ids) = write_known::<L, _>(
+                    (done..words).map(|at| places.get(at)),
+                    &mut stage,
+                    found,
+                    behind_known,
+                );
                 out.extend_from_slice(&stage[..ids]);
                 done += known;
                 if done == words {
                     break;
                 }
-                let place = places[done];
+                let place = places.get(done);
                 let (start, end) = (starts[done] as usize, ends[done] as usize);
                 done += 1;
                 let known = match place.is_long() {
@@ -294,7 +294,7 @@ where
             }
             (starts, ends) = (&starts[done..], &ends[done..]);
         }
-        table.give_room(room);
+        table.give_room(places);
     }
 }
 
@@ -305,22 +305,28 @@ const STAGE: usize = WORDS * MOST;
 /// many words and how many ids they are; `behind` is told the latter behind each word. For each word [`MOST`] ids are
 /// written, whether it has so many or not.
 #[inline(always)]
-fn write_known<'a, W: Copy>(
-    words: &[W],
+fn write_known<'a, L: Look, W>(
+    words: impl ExactSizeIterator<Item = W>,
     stage: &mut [u32; STAGE],
     found: impl Fn(W) -> Spot<'a>,
     mut behind: impl FnMut(usize),
 ) -> (usize, usize) {
-    let mut at = 0;
-    for (done, &word) in words.iter().enumerate() {
+    let (mut at, words_len) = (0, words.len());
+    for (done, word) in words.enumerate() {
         let found = found(word);
         let room = stage.get_mut(at..at + MOST).and_then(|room| room.first_chunk_mut());
-        let (Some(count), Some(room)) = (found.count(), room) else { return (done, at) };
-        found.write(count, room);
-        at += count;
+        let Some(room) = room else { return (done, at) };
+        at += if let Some(count) = found.few() {
+            found.write_few::<L>(room);
+            count
+        } else {
+            let Some(count) = found.count() else { return (done, at) };
+            found.write(count, room);
+            count
+        };
         behind(at);
     }
-    (words.len(), at)
+    (words_len, at)
 }
 
 #[cfg(test)]

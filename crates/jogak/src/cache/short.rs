@@ -8,7 +8,7 @@ use std::hint::select_unpredictable;
 
 use super::lines::{Line, Lines, number, set};
 use super::packed::{MOST, Packed};
-use super::{INLINE, fold, key};
+use super::{INLINE, key};
 use crate::scan::{Look, prefetch};
 
 /// Longest word of the narrow table, in bytes; it is ASCII.
@@ -77,26 +77,26 @@ impl Region {
 }
 
 /// A word that is looked for.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Sought {
-    low: u64,
+    pub(super) low: u64,
     /// Of a narrow word the same as `low`.
-    high: u64,
+    pub(super) high: u64,
     /// This tells which kind of word it is, too.
-    line: usize,
+    pub(super) line: u32,
 }
 
 impl Sought {
     /// A word that is [elsewhere](super::long), by its hash.
     #[inline(always)]
     pub(super) fn long(hash: u64) -> Self {
-        Self { low: hash, line: usize::MAX, ..Self::default() }
+        Self { low: hash, line: u32::MAX, ..Self::default() }
     }
 
     /// Whether it is one of those.
     #[inline(always)]
     pub(super) fn is_long(self) -> bool {
-        self.line == usize::MAX
+        self.line == u32::MAX
     }
 
     /// Its hash.
@@ -108,13 +108,13 @@ impl Sought {
     /// A character that is kept beside.
     #[inline(always)]
     pub(super) fn character(character: u32) -> Self {
-        Self { low: u64::from(character), line: usize::MAX - 1, ..Self::default() }
+        Self { low: u64::from(character), line: u32::MAX - 1, ..Self::default() }
     }
 
     /// Whether it is one of those.
     #[inline(always)]
     pub(super) fn is_character(self) -> bool {
-        self.line == usize::MAX - 1
+        self.line == u32::MAX - 1
     }
 
     /// Its code point.
@@ -225,14 +225,14 @@ impl ShortWords {
     pub(super) fn get<L: Look>(&self, sought: Sought) -> Packed {
         let all = self.found();
         let region = self.region(sought);
-        let mut at = sought.line;
+        let mut at = sought.line as usize;
         for _ in 0..FAR_LINES {
-            if let Some((line, entry)) = all.entry::<L>(Sought { line: at, ..sought }) {
+            if let Some((line, entry)) = all.entry::<L>(Sought { line: at as u32, ..sought }) {
                 let more = if self.is_narrow(sought) { 0 } else { number(line, 6 + entry) };
                 return Packed(number(line, 4 + entry), more);
             }
             // A line with a free entry is the last one.
-            if all.entry::<L>(Sought { low: 0, high: 0, line: at }).is_some() {
+            if all.entry::<L>(Sought { line: at as u32, ..Sought::default() }).is_some() {
                 break;
             }
             at = region.behind(at);
@@ -241,7 +241,7 @@ impl ShortWords {
     }
 
     fn is_narrow(&self, sought: Sought) -> bool {
-        sought.line < self.wide.first
+        (sought.line as usize) < self.wide.first
     }
 
     /// Whether these ids have room beside a word.
@@ -272,7 +272,7 @@ impl ShortWords {
     /// [fit](Self::fits). Says whether there was room near its place.
     pub(super) fn enter(&mut self, sought: Sought, ids: Packed) -> bool {
         let (narrow, region) = (self.is_narrow(sought), self.region(sought));
-        let mut at = sought.line;
+        let mut at = sought.line as usize;
         for _ in 0..FAR_LINES {
             let line = &mut self.lines.all_mut()[at];
             if let Some(entry) = free(line, narrow) {
@@ -358,24 +358,29 @@ impl<'a> Found<'a> {
     /// What to look for, to find the word of this key and length.
     #[inline(always)]
     fn sought(self, key: u128, len: usize) -> Sought {
-        let hash = fold(key);
-        let (low, high) = (key as u64, (key >> 64) as u64);
-        let narrow = is_narrow(len, low & BEYOND_ASCII == 0);
+        self.halves(key as u64, (key >> 64) as u64, len as u32)
+    }
+
+    /// The same by the halves of the key: arithmetic without a branch, of which vectors can do several at once.
+    #[inline(always)]
+    pub(super) fn halves(self, low: u64, high: u64, len: u32) -> Sought {
+        let hash = hash(low, high);
+        let narrow = is_narrow(len as usize, low & BEYOND_ASCII == 0);
         // Of a narrow word, the first seven bytes, and the length from the other half.
         let both = low | high;
-        let first = select_unpredictable(narrow, 0, self.first_wide);
+        let first = select_unpredictable(narrow, 0, self.first_wide as u32);
         let shift = select_unpredictable(narrow, self.narrow_shift, self.wide_shift);
         Sought {
             low: select_unpredictable(narrow, both, low),
             high: select_unpredictable(narrow, both, high),
-            line: first + (hash >> shift) as usize,
+            line: first + (hash >> (shift & 63)) as u32,
         }
     }
 
-    /// Has the line fetched where the word should be.
+    /// Has a line fetched.
     #[inline(always)]
-    pub(super) fn prefetch(self, sought: Sought) {
-        prefetch(self.lines, sought.line);
+    pub(super) fn prefetch(self, line: u32) {
+        prefetch(self.lines, line as usize);
     }
 
     /// The ids of a word if they are in that line.
@@ -390,10 +395,11 @@ impl<'a> Found<'a> {
     /// The entry of that line that has these keys.
     #[inline(always)]
     fn entry<L: Look>(self, sought: Sought) -> Option<(&'a Line, usize)> {
-        let line = self.lines.get(sought.line)?;
+        let at = sought.line as usize;
+        let line = self.lines.get(at)?;
         // Which entry it is cannot be foreseen: no branches. A wide word has to be found in both halves.
         let same = L::same(line, sought.low, sought.high);
-        let narrow = sought.line < self.first_wide;
+        let narrow = at < self.first_wide;
         let entries = select_unpredictable(narrow, same, same & same >> 2);
         (entries != 0).then(|| (line, entries.trailing_zeros() as usize))
     }
@@ -422,6 +428,18 @@ impl Spot<'_> {
         Packed(self.half, 0).count()
     }
 
+    /// As [`Packed::few`].
+    #[inline(always)]
+    pub(super) fn few(self) -> Option<usize> {
+        Packed::few(self.half)
+    }
+
+    /// As [`Packed::write_few`].
+    #[inline(always)]
+    pub(super) fn write_few<L: Look>(self, out: &mut [u32; MOST]) {
+        Packed::write_few::<L>(self.half, out);
+    }
+
     /// As [`Packed::write`].
     #[inline(always)]
     pub(super) fn write(self, count: usize, out: &mut [u32; MOST]) {
@@ -429,6 +447,20 @@ impl Spot<'_> {
         let more = if count > 3 { number(self.line, 6 + self.entry % 2) } else { 0 };
         Packed(self.half, more).write(count, out);
     }
+}
+
+/// Where a word lies, by the halves of its key; the upper bits are the ones that count.
+///
+/// In words: the four bytes of either end of a half are multiplied, as all processors can with several numbers at once, what
+/// comes of it is folded, and multiplied once more.
+#[inline(always)]
+fn hash(low: u64, high: u64) -> u64 {
+    const LOW: u64 = 0xFFFF_FFFF;
+    let product = |half: u64| (half & LOW) * (half >> 32);
+    let low = product(low ^ 0x9E37_79B9_F4A7_C15D);
+    let high = product(high ^ 0xE703_7ED1_A0B4_28DB);
+    let both = low ^ high.rotate_left(17);
+    ((both ^ both >> 32) & LOW).wrapping_mul(0x9E37_79B1) << 32
 }
 
 /// The bytes of a narrow key, without the length.
@@ -447,7 +479,7 @@ mod tests {
         let table = ShortWords::with_lines(lines, 16, 0);
         let words = (0..).map(|n: u32| format!("{n:x}"));
         words
-            .filter(|word| table.seek(word.as_bytes(), 0, word.len()).line == line)
+            .filter(|word| table.seek(word.as_bytes(), 0, word.len()).line as usize == line)
             .take(count)
             .collect()
     }

@@ -7,9 +7,10 @@
 )]
 
 use std::arch::x86_64::{
-    __m128i, __m512i, _mm_extract_epi64, _mm_set_epi64x, _mm_shuffle_epi8,
-    _mm256_cmpeq_epi64_mask, _mm256_setr_epi64x, _mm512_add_epi32, _mm512_castsi512_si128,
-    _mm512_cmpeq_epi8_mask, _mm512_cmple_epu8_mask, _mm512_cvtepu8_epi32, _mm512_extracti32x4_epi32,
+    __m128i, __m512i, _mm_extract_epi64, _mm_set_epi64x, _mm_shuffle_epi8, _mm256_and_si256,
+    _mm256_cmpeq_epi64_mask, _mm256_cvtepi64_epi32, _mm256_set1_epi64x, _mm256_setr_epi64x,
+    _mm256_srlv_epi64, _mm512_add_epi32, _mm512_castsi512_si128, _mm512_cmpeq_epi8_mask,
+    _mm512_cmple_epu8_mask, _mm512_cvtepu8_epi32, _mm512_extracti32x4_epi32,
     _mm512_maskz_compress_epi8, _mm512_movepi8_mask, _mm512_set1_epi8, _mm512_set1_epi32,
     _mm512_setr_epi64, _mm512_sub_epi8,
 };
@@ -61,16 +62,7 @@ struct Avx512;
 fn load(bytes: &[u8; BLOCK]) -> __m512i {
     let (eights, _) = bytes.as_chunks::<8>();
     let word = |at: usize| i64::from_le_bytes(eights[at]);
-    _mm512_setr_epi64(
-        word(0),
-        word(1),
-        word(2),
-        word(3),
-        word(4),
-        word(5),
-        word(6),
-        word(7),
-    )
+    _mm512_setr_epi64(word(0), word(1), word(2), word(3), word(4), word(5), word(6), word(7))
 }
 
 /// The bytes that are in `first..=last`: `byte - first` is at most `last - first`, without a sign.
@@ -195,6 +187,16 @@ fn same(bytes: &[u8; BLOCK], low: u64, high: u64) -> u32 {
 }
 
 #[inline]
+#[target_feature(enable = "avx512f,avx512vl")]
+fn twenties(number: u64, room: &mut [u32; 4]) {
+    let shifted =
+        _mm256_srlv_epi64(_mm256_set1_epi64x(number as i64), _mm256_setr_epi64x(4, 24, 44, 64));
+    let numbers = _mm256_cvtepi64_epi32(_mm256_and_si256(shifted, _mm256_set1_epi64x(0xF_FFFF)));
+    // SAFETY: four numbers of 32 bits are as large as such a vector, and all of its bits may stand in them.
+    *room = unsafe { transmute::<__m128i, [u32; 4]>(numbers) };
+}
+
+#[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn starts(bytes: &[u8; BLOCK]) -> u64 {
     !within(load(bytes), 0x80, 0xBF)
@@ -278,6 +280,12 @@ impl Look for Avx512 {
     fn same(bytes: &[u8; BLOCK], low: u64, high: u64) -> u32 {
         // SAFETY: as above.
         unsafe { same(bytes, low, high) }
+    }
+
+    #[inline(always)]
+    fn twenties(number: u64, room: &mut [u32; 4]) {
+        // SAFETY: as above.
+        unsafe { twenties(number, room) }
     }
 
     #[inline(always)]

@@ -149,6 +149,13 @@ pub(crate) trait Look {
     /// Which of the first four numbers are these: bits 0 and 1 for `low`, 2 and 3 for `high`. A number is eight
     /// bytes, the lowest one first.
     fn same(bytes: &[u8; BLOCK], low: u64, high: u64) -> u32;
+    /// The three numbers of 20 bits that stand above the lowest four bits; what is written fourth means nothing.
+    #[inline(always)]
+    fn twenties(number: u64, room: &mut [u32; 4]) {
+        for (at, place) in room.iter_mut().take(3).enumerate() {
+            *place = (number >> (4 + 20 * at)) as u32 & 0xF_FFFF;
+        }
+    }
     /// What can begin a character: all but the bytes from 80 to BF.
     fn starts(bytes: &[u8; BLOCK]) -> u64;
     /// Writes `from` and the place of each bit to the front of `room`, the lowest first; what follows them there means

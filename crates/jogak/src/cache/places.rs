@@ -1,0 +1,124 @@
+//! Words that are looked for, many at a time.
+//!
+//! In words: where a word has to be is arithmetic on its bytes and its length ([`Found::halves`]). The bytes of eight words
+//! are put side by side, the arithmetic is done with all eight in the same steps, which the compiler turns into vectors, and
+//! then their lines are asked for.
+
+use super::INLINE;
+use super::known::KnownWords;
+use super::short::{Found, Sought};
+
+/// Words to a block.
+pub(super) const WORDS: usize = 64;
+/// Words that are taken at once.
+const EIGHT: usize = 8;
+
+/// What to look for, to find up to [`WORDS`] words.
+#[derive(Debug, Clone)]
+pub(super) struct Places {
+    keys: [[u64; 2]; WORDS],
+    lines: [u32; WORDS],
+}
+
+impl Default for Places {
+    fn default() -> Self {
+        Self { keys: [[0; 2]; WORDS], lines: [0; WORDS] }
+    }
+}
+
+impl Places {
+    /// What to look for, to find a word.
+    #[inline(always)]
+    pub(super) fn get(&self, at: usize) -> Sought {
+        let [low, high] = self.keys[at];
+        Sought { low, high, line: self.lines[at] }
+    }
+
+    #[inline(always)]
+    pub(super) fn set(&mut self, at: usize, Sought { low, high, line }: Sought) {
+        self.keys[at] = [low, high];
+        self.lines[at] = line;
+    }
+
+    /// Says where the words are that begin at `starts` and end at `ends`, up to [`WORDS`] of them, and has memory fetched.
+    /// Whether any has more than 15 bytes.
+    #[inline(always)]
+    pub(super) fn seek(
+        &mut self,
+        text: &[u8],
+        table: &KnownWords,
+        starts: &[u32],
+        ends: &[u32],
+    ) -> bool {
+        let short = table.short().found();
+        let mut has_long = false;
+        let (starts, rest) = starts.as_chunks::<EIGHT>();
+        let (ends, rest_ends) = ends.as_chunks::<EIGHT>();
+        let keys = self.keys.as_chunks_mut::<EIGHT>().0.iter_mut();
+        let eights = keys.zip(self.lines.as_chunks_mut::<EIGHT>().0).zip(starts.iter().zip(ends));
+        for ((keys, lines), (starts, ends)) in eights {
+            let Some(longest) = seek_eight(short, text, starts, ends, keys, lines) else {
+                // The text ends here.
+                for at in 0..EIGHT {
+                    let Sought { low, high, line } =
+                        table.seek(text, starts[at] as usize, ends[at] as usize);
+                    (keys[at], lines[at]) = ([low, high], line);
+                    has_long |= ends[at] - starts[at] > INLINE as u32;
+                }
+                continue;
+            };
+            if longest > INLINE as u32 {
+                has_long = true;
+                for at in (0..EIGHT).filter(|&at| ends[at] - starts[at] > INLINE as u32) {
+                    let word = &text[starts[at] as usize..ends[at] as usize];
+                    let Sought { low, high, line } = table.seek_long(word);
+                    (keys[at], lines[at]) = ([low, high], line);
+                }
+            }
+            lines.iter().for_each(|&line| short.prefetch(line));
+        }
+        let done = starts.len() * EIGHT;
+        for (at, (&start, &end)) in (done..).zip(rest.iter().zip(rest_ends)) {
+            has_long |= end - start > INLINE as u32;
+            self.set(at, table.seek(text, start as usize, end as usize));
+        }
+        has_long
+    }
+}
+
+/// The same for eight words. False, and nothing of it means anything, if one of them has more than 15 bytes, or lies at the end
+/// of the text.
+#[inline(always)]
+fn seek_eight(
+    short: Found<'_>,
+    text: &[u8],
+    starts: &[u32; EIGHT],
+    ends: &[u32; EIGHT],
+    keys: &mut [[u64; 2]; EIGHT],
+    lines: &mut [u32; EIGHT],
+) -> Option<u32> {
+    let (mut low, mut high) = ([0; EIGHT], [0; EIGHT]);
+    for at in 0..EIGHT {
+        let start = starts[at] as usize;
+        let Some((&[first, second], _)) = text
+            .get(start..start + 16)
+            .map(|bytes| bytes.as_chunks::<8>())
+            .and_then(|(halves, _)| halves.split_first_chunk())
+        else {
+            return None;
+        };
+        (low[at], high[at]) = (u64::from_le_bytes(first), u64::from_le_bytes(second));
+    }
+    let mut longest = 0;
+    for at in 0..EIGHT {
+        let len = ends[at].wrapping_sub(starts[at]);
+        longest = longest.max(len);
+        let bits = len.wrapping_mul(8);
+        let low = low[at] & u64::MAX.unbounded_shr(64u32.saturating_sub(bits));
+        let high = high[at] & u64::MAX.unbounded_shr(128u32.saturating_sub(bits));
+        let Sought { low, high, line } = short.halves(low, high | u64::from(len) << 56, len);
+        keys[at] = [low, high];
+        lines[at] = line;
+    }
+    Some(longest)
+}
