@@ -86,8 +86,8 @@ impl Places {
     }
 }
 
-/// The same for eight words. False, and nothing of it means anything, if one of them has more than 15 bytes, or lies at the end
-/// of the text.
+/// The same for eight words: how long the longest of them is, in bytes. What is said of words of more than 15 means nothing. None
+/// if one of them begins less than 16 bytes before the end of the text.
 #[inline(always)]
 fn seek_eight(
     short: Found<'_>,
@@ -100,14 +100,9 @@ fn seek_eight(
     let (mut low, mut high) = ([0; EIGHT], [0; EIGHT]);
     for at in 0..EIGHT {
         let start = starts[at] as usize;
-        let Some((&[first, second], _)) = text
-            .get(start..start + 16)
-            .map(|bytes| bytes.as_chunks::<8>())
-            .and_then(|(halves, _)| halves.split_first_chunk())
-        else {
-            return None;
-        };
-        (low[at], high[at]) = (u64::from_le_bytes(first), u64::from_le_bytes(second));
+        let bytes = text.get(start..start + 16)?.try_into().ok()?;
+        let key = u128::from_le_bytes(bytes);
+        (low[at], high[at]) = (key as u64, (key >> 64) as u64);
     }
     let mut longest = 0;
     for at in 0..EIGHT {

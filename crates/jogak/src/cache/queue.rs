@@ -332,7 +332,10 @@ fn write_known<'a, L: Look, W>(
 #[cfg(test)]
 mod tests {
     use super::super::LONGEST_KNOWN;
+    use super::super::places::Places;
     use super::*;
+    use crate::random::SplitMix64;
+    use crate::scan::every_way;
 
     #[test]
     fn gives_what_the_table_gives() {
@@ -375,5 +378,64 @@ mod tests {
         distinct.sort_unstable();
         distinct.dedup();
         assert_eq!(learned, distinct.iter().filter(|word| word.len() <= LONGEST_KNOWN).count());
+    }
+
+    /// Words of all lengths, up to the end of the text, of one to nine ids.
+    #[test]
+    fn spans_are_what_the_table_says() {
+        let mut random = SplitMix64::new(7);
+        let mut below = |limit: usize| (random.next() % limit as u64) as usize;
+        let kinds = ["a", "b", "Z", " ", "1", "é", "я", "가", "中", "🧩", "\u{7f}", "\u{80}"];
+        for round in 0..60 {
+            let (mut text, mut starts, mut ends) = (String::new(), Vec::new(), Vec::new());
+            let few = 1 + below(kinds.len());
+            for _ in 0..below(300) {
+                starts.push(text.len() as u32);
+                let most = if below(30) == 0 { LONGEST_KNOWN + 9 } else { 12 };
+                for _ in 0..1 + below(most) {
+                    text.push_str(kinds[below(few)]);
+                }
+                ends.push(text.len() as u32);
+                // Some words lie apart.
+                text.push_str(["", " "][below(2)]);
+            }
+            text.truncate(ends.last().map_or(0, |&end| end as usize));
+            let bytes = text.as_bytes();
+            let ids = |start: usize, end: usize| {
+                let word = &bytes[start..end];
+                let sum: usize = word.iter().map(|&byte| usize::from(byte)).sum();
+                vec![sum as u32; 1 + (sum + word.len()) % 9]
+            };
+            every_way(|way| {
+                let mut table = KnownWords::new(1 << 22);
+                for characters in [false, true, false] {
+                    let (mut out, mut behind, mut expected) = (vec![3], Vec::new(), vec![3]);
+                    let told = |ids| behind.push(ids);
+                    let mut encode = |_: &KnownWords, start, end, out: &mut Vec<u32>| {
+                        out.extend(ids(start, end));
+                        (start + round) % 4 > 0
+                    };
+                    let words = (&starts[..], &ends[..]);
+                    let encode = &mut encode;
+                    look_up_spans(bytes, &mut table, words, characters, &mut out, encode, told);
+                    let mut lengths = Vec::new();
+                    for (&start, &end) in starts.iter().zip(&ends) {
+                        expected.extend(ids(start as usize, end as usize));
+                        lengths.push(expected.len());
+                    }
+                    assert_eq!((out, behind), (expected, lengths), "{way:?} {text:?}");
+                }
+                let mut places = Places::default();
+                for (starts, ends) in starts.chunks(WORDS).zip(ends.chunks(WORDS)) {
+                    let has_long = places.seek(bytes, &table, starts, ends);
+                    let lengths = || starts.iter().zip(ends).map(|(start, end)| end - start);
+                    assert_eq!(has_long, lengths().any(|len| len > INLINE as u32));
+                    for (at, (&start, &end)) in starts.iter().zip(ends).enumerate() {
+                        let sought = table.seek(bytes, start as usize, end as usize);
+                        assert_eq!(places.get(at), sought, "{way:?} {:?}", &text[start as usize..]);
+                    }
+                }
+            });
+        }
     }
 }

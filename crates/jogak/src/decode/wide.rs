@@ -143,16 +143,17 @@ impl Task for Widen<'_> {
 mod tests {
     use super::*;
     use crate::random::SplitMix64;
-    use crate::scan::Plain;
+    use crate::scan::every_way;
 
     fn check(text: &str) {
         let expected: Vec<u32> = text.chars().map(u32::from).collect();
         let mut found = vec![[0; 4]; expected.len()];
-        code_points(text, &mut found);
-        assert!(found.iter().map(|&bytes| u32::from_ne_bytes(bytes)).eq(expected.iter().copied()));
-        found.fill([1; 4]);
-        Widen { bytes: text.as_bytes(), out: &mut found }.run::<Plain>();
-        assert!(found.iter().map(|&bytes| u32::from_ne_bytes(bytes)).eq(expected));
+        every_way(|way| {
+            found.fill([1; 4]);
+            code_points(text, &mut found);
+            let found = found.iter().map(|&bytes| u32::from_ne_bytes(bytes));
+            assert!(found.eq(expected.iter().copied()), "{way:?}");
+        });
     }
 
     #[test]

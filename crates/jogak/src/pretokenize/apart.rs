@@ -163,6 +163,7 @@ fn each<L: Look, const KIND: u8>(text: &[u8], mut word: impl FnMut(usize, usize)
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scan::every_way;
 
     /// What the documentation says, character by character.
     fn naive(apart: Apart, text: &str) -> Vec<(usize, usize)> {
@@ -193,14 +194,12 @@ mod tests {
 
     fn compare(text: &str) {
         for apart in [Apart::Spaces, Apart::Blanks, Apart::Punctuation, Apart::Chinese] {
-            let mut found = Vec::new();
-            apart.for_each(text.as_bytes(), |start, end| found.push((start, end)));
             let expected = naive(apart, text);
-            assert_eq!(found, expected, "{apart:?} {text:?}");
-            let mut found = Vec::new();
-            Run { apart, text: text.as_bytes(), word: |start, end| found.push((start, end)) }
-                .run::<crate::scan::Plain>();
-            assert_eq!(found, expected, "{apart:?} {text:?}, plain");
+            every_way(|way| {
+                let mut found = Vec::new();
+                apart.for_each(text.as_bytes(), |start, end| found.push((start, end)));
+                assert_eq!(found, expected, "{apart:?} {text:?}, {way:?}");
+            });
             let mut found = Vec::new();
             apart.for_each_list(text.as_bytes(), |starts, ends, chinese| {
                 let list =

@@ -218,7 +218,7 @@ mod tests {
     use super::super::o200k::{O200k, Tekken};
     use super::*;
     use crate::random::SplitMix64;
-    use crate::scan::Plain;
+    use crate::scan::every_way;
 
     /// The borders by the scanner alone.
     fn scanned<R: Rule>(text: &[u8]) -> Vec<u32> {
@@ -241,38 +241,28 @@ mod tests {
         borders
     }
 
-    /// The same in the portable way.
-    fn plainly<R: Rule>(text: &[u8]) -> Vec<u32> {
-        let mut scan = Scan::<R>::new(text);
-        let mut borders = vec![0];
-        while scan.at <= text.len() {
-            (&mut scan).run::<Plain>();
-            scan.hand_out(|list| borders.extend_from_slice(&list[1..]));
-        }
-        borders
-    }
-
     fn check<R: Rule>(text: &str) {
         let text = text.as_bytes();
         if text.is_empty() {
             return;
         }
         let expected = scanned::<R>(text);
-        for (found, how) in [(listed::<R>(text), "fastest"), (plainly::<R>(text), "plain")] {
+        every_way(|way| {
+            let found = listed::<R>(text);
             if found != expected {
                 let differ = found.iter().zip(&expected).position(|(one, other)| one != other);
                 let at = differ.unwrap_or(found.len().min(expected.len())).saturating_sub(2);
                 let from = expected[at] as usize;
                 let to = text.len().min(from + 60);
                 panic!(
-                    "{} {how}: {:?} expected {:?} in {:?}",
+                    "{} {way:?}: {:?} expected {:?} in {:?}",
                     std::any::type_name::<R>(),
                     &found[at..found.len().min(at + 6)],
                     &expected[at..expected.len().min(at + 6)],
                     String::from_utf8_lossy(&text[from..to]),
                 );
             }
-        }
+        });
     }
 
     fn check_all(text: &str) {

@@ -47,20 +47,6 @@ pub(super) fn for_each_list<M: Masks>(text: &[u8], mut words: impl FnMut(&mut M,
     }
 }
 
-/// The same in the portable way.
-#[cfg(test)]
-pub(super) fn plainly<M: Masks>(text: &[u8]) -> Vec<(u32, u32)> {
-    let mut scan = Scan::<M>::new(text);
-    let mut words = Vec::new();
-    while scan.at < text.len() {
-        (&mut scan).run::<crate::scan::Plain>();
-        scan.hand_out(|_, starts, ends| {
-            words.extend(starts.iter().copied().zip(ends.iter().copied()));
-        });
-    }
-    words
-}
-
 struct Scan<'a, M> {
     text: &'a [u8],
     /// Where the next block starts.

@@ -97,7 +97,7 @@ fn ascii(bytes: &[u8; BLOCK]) -> Ascii {
         digits: within(bytes, b'0', b'9'),
         blanks: within(bytes, b'\t', b'\r') | spaces,
         line_ends: is(bytes, b'\n') | is(bytes, b'\r'),
-        spaces: spaces,
+        spaces,
         apostrophes: is(bytes, b'\''),
         slashes: is(bytes, b'/'),
         high: beyond_ascii(bytes),
@@ -134,12 +134,7 @@ fn apart(bytes: &[u8; BLOCK]) -> Apart {
     let lines = within(bytes, b'\t', b'\n') | is(bytes, b'\r');
     let low = within(bytes, b'!', b'/') | within(bytes, b':', b'@');
     let high = within(bytes, b'[', b'`') | within(bytes, b'{', b'~');
-    Apart {
-        blanks: lines | spaces,
-        spaces: spaces,
-        punctuation: low | high,
-        high: beyond_ascii(bytes),
-    }
+    Apart { blanks: lines | spaces, spaces, punctuation: low | high, high: beyond_ascii(bytes) }
 }
 
 #[inline]
