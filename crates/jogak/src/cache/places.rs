@@ -54,33 +54,29 @@ impl Places {
         let mut has_long = false;
         let (starts, rest) = starts.as_chunks::<EIGHT>();
         let (ends, rest_ends) = ends.as_chunks::<EIGHT>();
-        let keys = self.keys.as_chunks_mut::<EIGHT>().0.iter_mut();
-        let eights = keys.zip(self.lines.as_chunks_mut::<EIGHT>().0).zip(starts.iter().zip(ends));
-        for ((keys, lines), (starts, ends)) in eights {
-            let Some(longest) = seek_eight(short, text, starts, ends, keys, lines) else {
-                // The text ends here.
-                for at in 0..EIGHT {
-                    let Sought { low, high, line } =
-                        table.seek(text, starts[at] as usize, ends[at] as usize);
-                    (keys[at], lines[at]) = ([low, high], line);
-                    has_long |= ends[at] - starts[at] > INLINE as u32;
-                }
+        for (number, (starts, ends)) in starts.iter().zip(ends).enumerate() {
+            let keys = &mut self.keys.as_chunks_mut().0[number];
+            let lines = &mut self.lines.as_chunks_mut().0[number];
+            let longest = seek_eight(short, text, starts, ends, keys, lines);
+            lines.iter().for_each(|&line| short.prefetch(line));
+            if longest.is_some_and(|longest| longest <= INLINE) {
                 continue;
-            };
-            if longest > INLINE as u32 {
-                has_long = true;
-                for at in (0..EIGHT).filter(|&at| ends[at] - starts[at] > INLINE as u32) {
-                    let word = &text[starts[at] as usize..ends[at] as usize];
-                    let Sought { low, high, line } = table.seek_long(word);
-                    (keys[at], lines[at]) = ([low, high], line);
+            }
+            // Some are long, or the text ends here.
+            for (at, (&start, &end)) in (number * EIGHT..).zip(starts.iter().zip(ends)) {
+                let (start, end) = (start as usize, end as usize);
+                let is_long = end - start > INLINE;
+                has_long |= is_long;
+                if is_long || longest.is_none() {
+                    self.set(at, table.seek(text, start, end));
                 }
             }
-            lines.iter().for_each(|&line| short.prefetch(line));
         }
         let done = starts.len() * EIGHT;
         for (at, (&start, &end)) in (done..).zip(rest.iter().zip(rest_ends)) {
-            has_long |= end - start > INLINE as u32;
-            self.set(at, table.seek(text, start as usize, end as usize));
+            let (start, end) = (start as usize, end as usize);
+            has_long |= end - start > INLINE;
+            self.set(at, table.seek(text, start, end));
         }
         has_long
     }
@@ -96,7 +92,7 @@ fn seek_eight(
     ends: &[u32; EIGHT],
     keys: &mut [[u64; 2]; EIGHT],
     lines: &mut [u32; EIGHT],
-) -> Option<u32> {
+) -> Option<usize> {
     let (mut low, mut high) = ([0; EIGHT], [0; EIGHT]);
     for at in 0..EIGHT {
         let start = starts[at] as usize;
@@ -115,5 +111,5 @@ fn seek_eight(
         keys[at] = [low, high];
         lines[at] = line;
     }
-    Some(longest)
+    Some(longest as usize)
 }
