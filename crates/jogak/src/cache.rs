@@ -6,6 +6,7 @@
 //! longer words, live in side tables.
 
 mod ahead;
+mod found;
 mod known;
 mod lines;
 mod long;

@@ -1,7 +1,7 @@
 //! Words that are asked for some time before they are looked up.
 
+use super::found::Sought;
 use super::known::KnownWords;
-use super::short::Sought;
 use crate::scan::Plain;
 
 /// What to look for, to find a word; it comes from memory meanwhile.

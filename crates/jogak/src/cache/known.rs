@@ -5,10 +5,11 @@
 //! and whatever is longer [elsewhere](LongWords).
 
 use super::INLINE;
+use super::found::Sought;
 use super::long::{LONGEST_KNOWN, LongWords, Trail};
 use super::packed::{MOST, Packed};
 use super::places::Places;
-use super::short::{ShortWords, Sought};
+use super::short::ShortWords;
 use crate::scan::{Look, Plain};
 
 /// Words that are taught at once.

@@ -9,6 +9,8 @@ pub(super) struct Packed(pub(super) u64, pub(super) u64);
 
 const ID_BITS: u32 = 20;
 const COUNT_BITS: u32 = 4;
+// [`Look::twenties`] goes by it.
+const _: () = assert!(ID_BITS == 20 && COUNT_BITS == 4);
 /// Stands for the number of ids that are kept elsewhere.
 const ELSEWHERE: u64 = 15;
 

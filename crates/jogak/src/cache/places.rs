@@ -5,8 +5,8 @@
 //! then their lines are asked for.
 
 use super::INLINE;
+use super::found::{Found, Sought};
 use super::known::KnownWords;
-use super::short::{Found, Sought};
 
 /// Words to a block.
 pub(super) const WORDS: usize = 64;
@@ -34,6 +34,7 @@ impl Places {
         Sought { low, high, line: self.lines[at] }
     }
 
+    /// Says it of one word.
     #[inline(always)]
     pub(super) fn set(&mut self, at: usize, Sought { low, high, line }: Sought) {
         self.keys[at] = [low, high];
@@ -64,22 +65,37 @@ impl Places {
             }
             // Some are long, or the text ends here.
             for (at, (&start, &end)) in (number * EIGHT..).zip(starts.iter().zip(ends)) {
-                let (start, end) = (start as usize, end as usize);
-                let is_long = end - start > INLINE;
-                has_long |= is_long;
-                if is_long || longest.is_none() {
-                    self.set(at, table.seek(text, start, end));
+                if longest.is_none() || is_long(start, end) {
+                    has_long |= self.seek_one(at, text, table, start, end);
                 }
             }
         }
         let done = starts.len() * EIGHT;
         for (at, (&start, &end)) in (done..).zip(rest.iter().zip(rest_ends)) {
-            let (start, end) = (start as usize, end as usize);
-            has_long |= end - start > INLINE;
-            self.set(at, table.seek(text, start, end));
+            has_long |= self.seek_one(at, text, table, start, end);
         }
         has_long
     }
+
+    /// The same for one word.
+    #[inline(always)]
+    fn seek_one(
+        &mut self,
+        at: usize,
+        text: &[u8],
+        table: &KnownWords,
+        start: u32,
+        end: u32,
+    ) -> bool {
+        self.set(at, table.seek(text, start as usize, end as usize));
+        is_long(start, end)
+    }
+}
+
+/// Whether a word has more than 15 bytes.
+#[inline(always)]
+fn is_long(start: u32, end: u32) -> bool {
+    (end - start) as usize > INLINE
 }
 
 /// The same for eight words: how long the longest of them is, in bytes. What is said of words of more than 15 means nothing. None

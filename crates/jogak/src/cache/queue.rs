@@ -7,10 +7,10 @@
 //! plain look-up.
 
 use super::INLINE;
+use super::found::{Sought, Spot};
 use super::known::KnownWords;
 use super::packed::{MOST, Packed};
 use super::places::WORDS;
-use super::short::{Sought, Spot};
 use crate::scan::{Look, Task, fastest};
 
 /// Words of one text that wait.
@@ -311,7 +311,7 @@ fn write_known<'a, L: Look, W>(
     found: impl Fn(W) -> Spot<'a>,
     mut behind: impl FnMut(usize),
 ) -> (usize, usize) {
-    let (mut at, words_len) = (0, words.len());
+    let (all, mut at) = (words.len(), 0);
     for (done, word) in words.enumerate() {
         let found = found(word);
         let room = stage.get_mut(at..at + MOST).and_then(|room| room.first_chunk_mut());
@@ -326,7 +326,7 @@ fn write_known<'a, L: Look, W>(
         };
         behind(at);
     }
-    (words_len, at)
+    (all, at)
 }
 
 #[cfg(test)]

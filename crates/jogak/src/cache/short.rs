@@ -4,15 +4,11 @@
 //! not touch counts. A word of up to seven ASCII characters takes 16 bytes, with up to three ids; any other
 //! takes 32. Four or two of them fill a line of the cache, and are compared at once.
 
-use std::hint::select_unpredictable;
-
+use super::INLINE;
+use super::found::{Found, LOW_SEVEN, Sought, is_narrow};
 use super::lines::{Line, Lines, number, set};
-use super::packed::{MOST, Packed};
-use super::{INLINE, key};
-use crate::scan::{Look, prefetch};
-
-/// Longest word of the narrow table, in bytes; it is ASCII.
-const NARROW: usize = 7;
+use super::packed::Packed;
+use crate::scan::Look;
 
 // One line of the cache: four narrow entries, or two wide ones. First stand the keys, then the ids: those of
 // entry i of n are at i and 4 + i; a wide one's second halves at 2 + i and 6 + i. The key 0 marks a free entry:
@@ -31,11 +27,8 @@ fn free(line: &Line, narrow: bool) -> Option<usize> {
 /// A word lies in one of so many lines from its place on, or is not remembered; see [`FAR`](super::FAR).
 const FAR_LINES: usize = 16;
 
-/// Whether a word of so many bytes is narrow.
-#[inline(always)]
-fn is_narrow(len: usize, ascii: bool) -> bool {
-    (len <= NARROW) & ascii
-}
+/// A line is told by 32 bits, of which a few numbers say other things: more than anybody has memory for.
+const MOST_LINES: usize = 1 << 30;
 
 /// A table of fewer bytes grows faster.
 const FEW: usize = 256 << 10;
@@ -76,54 +69,6 @@ impl Region {
     }
 }
 
-/// A word that is looked for.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Sought {
-    pub(super) low: u64,
-    /// Of a narrow word the same as `low`.
-    pub(super) high: u64,
-    /// This tells which kind of word it is, too.
-    pub(super) line: u32,
-}
-
-impl Sought {
-    /// A word that is [elsewhere](super::long), by its hash.
-    #[inline(always)]
-    pub(super) fn long(hash: u64) -> Self {
-        Self { low: hash, line: u32::MAX, ..Self::default() }
-    }
-
-    /// Whether it is one of those.
-    #[inline(always)]
-    pub(super) fn is_long(self) -> bool {
-        self.line == u32::MAX
-    }
-
-    /// Its hash.
-    #[inline(always)]
-    pub(super) fn as_long(self) -> u64 {
-        self.low
-    }
-
-    /// A character that is kept beside.
-    #[inline(always)]
-    pub(super) fn character(character: u32) -> Self {
-        Self { low: u64::from(character), line: u32::MAX - 1, ..Self::default() }
-    }
-
-    /// Whether it is one of those.
-    #[inline(always)]
-    pub(super) fn is_character(self) -> bool {
-        self.line == u32::MAX - 1
-    }
-
-    /// Its code point.
-    #[inline(always)]
-    pub(super) fn as_character(self) -> u32 {
-        self.low as u32
-    }
-}
-
 /// Words of up to 15 bytes: first the lines of the narrow ones, then those of the wide ones.
 #[derive(Debug, Clone)]
 pub(super) struct ShortWords {
@@ -158,7 +103,7 @@ impl ShortWords {
             lines: Lines::new(narrow + wide),
             narrow: Region::new(0, narrow),
             wide: Region::new(narrow, wide),
-            limit,
+            limit: limit.min(MOST_LINES),
             has_lost: false,
         }
     }
@@ -336,138 +281,6 @@ impl ShortWords {
         }
     }
 }
-
-/// Where words are found: all that a look-up needs, to be kept in registers.
-#[derive(Clone, Copy)]
-pub(super) struct Found<'a> {
-    lines: &'a [Line],
-    narrow_shift: u32,
-    wide_shift: u32,
-    /// The narrow ones begin at 0.
-    first_wide: usize,
-}
-
-impl<'a> Found<'a> {
-    /// What to look for, to find `text[start..end]`. Nothing is found of a word of more than 15 bytes.
-    #[inline(always)]
-    pub(super) fn seek(self, text: &[u8], start: usize, end: usize) -> Sought {
-        let key = if end - start > INLINE { u128::MAX } else { key(text, start, end) };
-        self.sought(key, end - start)
-    }
-
-    /// What to look for, to find the word of this key and length.
-    #[inline(always)]
-    fn sought(self, key: u128, len: usize) -> Sought {
-        self.halves(key as u64, (key >> 64) as u64, len as u32)
-    }
-
-    /// The same by the halves of the key: arithmetic without a branch, of which vectors can do several at once.
-    #[inline(always)]
-    pub(super) fn halves(self, low: u64, high: u64, len: u32) -> Sought {
-        let hash = hash(low, high);
-        let narrow = is_narrow(len as usize, low & BEYOND_ASCII == 0);
-        // Of a narrow word, the first seven bytes, and the length from the other half.
-        let both = low | high;
-        let first = select_unpredictable(narrow, 0, self.first_wide as u32);
-        let shift = select_unpredictable(narrow, self.narrow_shift, self.wide_shift);
-        Sought {
-            low: select_unpredictable(narrow, both, low),
-            high: select_unpredictable(narrow, both, high),
-            line: first + (hash >> (shift & 63)) as u32,
-        }
-    }
-
-    /// Has a line fetched.
-    #[inline(always)]
-    pub(super) fn prefetch(self, line: u32) {
-        prefetch(self.lines, line as usize);
-    }
-
-    /// The ids of a word if they are in that line.
-    #[inline(always)]
-    pub(super) fn in_line<L: Look>(self, sought: Sought) -> Spot<'a> {
-        match self.entry::<L>(sought) {
-            Some((line, entry)) => Spot { half: number(line, 4 + entry), line, entry },
-            None => Spot::of(Packed::NONE),
-        }
-    }
-
-    /// The entry of that line that has these keys.
-    #[inline(always)]
-    fn entry<L: Look>(self, sought: Sought) -> Option<(&'a Line, usize)> {
-        let at = sought.line as usize;
-        let line = self.lines.get(at)?;
-        // Which entry it is cannot be foreseen: no branches. A wide word has to be found in both halves.
-        let same = L::same(line, sought.low, sought.high);
-        let narrow = at < self.first_wide;
-        let entries = select_unpredictable(narrow, same, same & same >> 2);
-        (entries != 0).then(|| (line, entries.trailing_zeros() as usize))
-    }
-}
-
-/// Where the ids of a word were found: the second half is looked at only if it is needed.
-#[derive(Clone, Copy)]
-pub(super) struct Spot<'a> {
-    half: u64,
-    line: &'a Line,
-    entry: usize,
-}
-
-static NO_LINE: Line = [0; 64];
-
-impl Spot<'_> {
-    /// These, which are one half, or none.
-    #[inline(always)]
-    pub(super) fn of(ids: Packed) -> Self {
-        Self { half: ids.0, line: &NO_LINE, entry: 0 }
-    }
-
-    /// As [`Packed::count`].
-    #[inline(always)]
-    pub(super) fn count(self) -> Option<usize> {
-        Packed(self.half, 0).count()
-    }
-
-    /// As [`Packed::few`].
-    #[inline(always)]
-    pub(super) fn few(self) -> Option<usize> {
-        Packed::few(self.half)
-    }
-
-    /// As [`Packed::write_few`].
-    #[inline(always)]
-    pub(super) fn write_few<L: Look>(self, out: &mut [u32; MOST]) {
-        Packed::write_few::<L>(self.half, out);
-    }
-
-    /// As [`Packed::write`].
-    #[inline(always)]
-    pub(super) fn write(self, count: usize, out: &mut [u32; MOST]) {
-        // Only wide entries have so many, and there are two of them.
-        let more = if count > 3 { number(self.line, 6 + self.entry % 2) } else { 0 };
-        Packed(self.half, more).write(count, out);
-    }
-}
-
-/// Where a word lies, by the halves of its key; the upper bits are the ones that count.
-///
-/// In words: the four bytes of either end of a half are multiplied, as all processors can with several numbers at once, what
-/// comes of it is folded, and multiplied once more.
-#[inline(always)]
-fn hash(low: u64, high: u64) -> u64 {
-    const LOW: u64 = 0xFFFF_FFFF;
-    let product = |half: u64| (half & LOW) * (half >> 32);
-    let low = product(low ^ 0x9E37_79B9_F4A7_C15D);
-    let high = product(high ^ 0xE703_7ED1_A0B4_28DB);
-    let both = low ^ high.rotate_left(17);
-    ((both ^ both >> 32) & LOW).wrapping_mul(0x9E37_79B1) << 32
-}
-
-/// The bytes of a narrow key, without the length.
-const LOW_SEVEN: u64 = u64::MAX >> 8;
-/// The bits that bytes beyond ASCII have. Words that have them among their first eight bytes are wide: they
-/// often have more than three ids.
-const BEYOND_ASCII: u64 = 0x8080_8080_8080_8080;
 
 #[cfg(test)]
 mod tests {

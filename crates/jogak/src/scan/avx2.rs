@@ -211,7 +211,7 @@ fn starts(bytes: &[u8; BLOCK]) -> u64 {
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn pick(bytes: &[u8; PICKED], places: &[u8; PICKED]) -> [u8; PICKED] {
+pub(super) fn pick(bytes: &[u8; PICKED], places: &[u8; PICKED]) -> [u8; PICKED] {
     let load = |bytes: &[u8; PICKED]| -> __m128i {
         let bytes = u128::from_le_bytes(*bytes);
         _mm_set_epi64x((bytes >> 64) as i64, bytes as i64)
@@ -222,52 +222,16 @@ fn pick(bytes: &[u8; PICKED], places: &[u8; PICKED]) -> [u8; PICKED] {
     (half(low) | half(high) << 64).to_le_bytes()
 }
 
+// SAFETY, for all of them: `Avx2` is named in `enabled` only, where the machine was asked.
 impl Look for Avx2 {
-    #[inline(always)]
-    fn ascii(bytes: &[u8; BLOCK]) -> Ascii {
-        // SAFETY: `Avx2` is named in `enabled` only, where the machine was asked.
-        unsafe { ascii(bytes) }
-    }
-
-    #[inline(always)]
-    fn high(bytes: &[u8; BLOCK]) -> High {
-        // SAFETY: as above.
-        unsafe { high(bytes) }
-    }
-
-    #[inline(always)]
-    fn apart(bytes: &[u8; BLOCK]) -> Apart {
-        // SAFETY: as above.
-        unsafe { apart(bytes) }
-    }
-
-    #[inline(always)]
-    fn chinese(bytes: &[u8; BLOCK]) -> Chinese {
-        // SAFETY: as above.
-        unsafe { chinese(bytes) }
-    }
-
-    #[inline(always)]
-    fn eastern(bytes: &[u8; BLOCK]) -> Eastern {
-        // SAFETY: as above.
-        unsafe { eastern(bytes) }
-    }
-
-    #[inline(always)]
-    fn same(bytes: &[u8; BLOCK], low: u64, high: u64) -> u32 {
-        // SAFETY: as above.
-        unsafe { same(bytes, low, high) }
-    }
-
-    #[inline(always)]
-    fn starts(bytes: &[u8; BLOCK]) -> u64 {
-        // SAFETY: as above.
-        unsafe { starts(bytes) }
-    }
-
-    #[inline(always)]
-    fn pick(bytes: &[u8; PICKED], places: &[u8; PICKED]) -> [u8; PICKED] {
-        // SAFETY: as above.
-        unsafe { pick(bytes, places) }
+    by_functions! {
+        fn ascii(bytes: &[u8; BLOCK]) -> Ascii;
+        fn high(bytes: &[u8; BLOCK]) -> High;
+        fn apart(bytes: &[u8; BLOCK]) -> Apart;
+        fn chinese(bytes: &[u8; BLOCK]) -> Chinese;
+        fn eastern(bytes: &[u8; BLOCK]) -> Eastern;
+        fn same(bytes: &[u8; BLOCK], low: u64, high: u64) -> u32;
+        fn starts(bytes: &[u8; BLOCK]) -> u64;
+        fn pick(bytes: &[u8; PICKED], places: &[u8; PICKED]) -> [u8; PICKED];
     }
 }

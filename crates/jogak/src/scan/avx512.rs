@@ -7,17 +7,16 @@
 )]
 
 use std::arch::x86_64::{
-    __m128i, __m512i, _mm_extract_epi64, _mm_set_epi64x, _mm_shuffle_epi8, _mm256_and_si256,
-    _mm256_cmpeq_epi64_mask, _mm256_cvtepi64_epi32, _mm256_set1_epi64x, _mm256_setr_epi64x,
-    _mm256_srlv_epi64, _mm512_add_epi32, _mm512_castsi512_si128, _mm512_cmpeq_epi8_mask,
-    _mm512_cmple_epu8_mask, _mm512_cvtepu8_epi32, _mm512_extracti32x4_epi32,
-    _mm512_maskz_compress_epi8, _mm512_movepi8_mask, _mm512_set1_epi8, _mm512_set1_epi32,
-    _mm512_setr_epi64, _mm512_sub_epi8,
+    __m128i, __m512i, _mm256_and_si256, _mm256_cmpeq_epi64_mask, _mm256_cvtepi64_epi32,
+    _mm256_set1_epi64x, _mm256_setr_epi64x, _mm256_srlv_epi64, _mm512_add_epi32,
+    _mm512_castsi512_si128, _mm512_cmpeq_epi8_mask, _mm512_cmple_epu8_mask, _mm512_cvtepu8_epi32,
+    _mm512_extracti32x4_epi32, _mm512_maskz_compress_epi8, _mm512_movepi8_mask, _mm512_set1_epi8,
+    _mm512_set1_epi32, _mm512_setr_epi64, _mm512_sub_epi8,
 };
 use std::mem::transmute;
 
 use super::able::Able;
-use super::avx2::settled;
+use super::avx2::{pick, settled};
 use super::{Apart, Ascii, BLOCK, Chinese, Eastern, High, Look, PICKED, Task};
 
 static ABLE: Able = Able::new();
@@ -227,76 +226,18 @@ fn list(bits: u64, from: u32, room: &mut [u32; BLOCK]) {
     }
 }
 
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw")]
-fn pick(bytes: &[u8; PICKED], places: &[u8; PICKED]) -> [u8; PICKED] {
-    let load = |bytes: &[u8; PICKED]| -> __m128i {
-        let bytes = u128::from_le_bytes(*bytes);
-        _mm_set_epi64x((bytes >> 64) as i64, bytes as i64)
-    };
-    let picked = _mm_shuffle_epi8(load(bytes), load(places));
-    let half = |half: i64| u128::from(half as u64);
-    let (low, high) = (_mm_extract_epi64::<0>(picked), _mm_extract_epi64::<1>(picked));
-    (half(low) | half(high) << 64).to_le_bytes()
-}
-
+// SAFETY, for all of them: `Avx512` is named in `enabled` only, where the machine was asked.
 impl Look for Avx512 {
-    #[inline(always)]
-    fn ascii(bytes: &[u8; BLOCK]) -> Ascii {
-        // SAFETY: `Avx512` is named in `enabled` only, where the machine was asked.
-        unsafe { ascii(bytes) }
-    }
-
-    #[inline(always)]
-    fn high(bytes: &[u8; BLOCK]) -> High {
-        // SAFETY: as above.
-        unsafe { high(bytes) }
-    }
-
-    #[inline(always)]
-    fn apart(bytes: &[u8; BLOCK]) -> Apart {
-        // SAFETY: as above.
-        unsafe { apart(bytes) }
-    }
-
-    #[inline(always)]
-    fn chinese(bytes: &[u8; BLOCK]) -> Chinese {
-        // SAFETY: as above.
-        unsafe { chinese(bytes) }
-    }
-
-    #[inline(always)]
-    fn eastern(bytes: &[u8; BLOCK]) -> Eastern {
-        // SAFETY: as above.
-        unsafe { eastern(bytes) }
-    }
-
-    #[inline(always)]
-    fn same(bytes: &[u8; BLOCK], low: u64, high: u64) -> u32 {
-        // SAFETY: as above.
-        unsafe { same(bytes, low, high) }
-    }
-
-    #[inline(always)]
-    fn twenties(number: u64, room: &mut [u32; 4]) {
-        // SAFETY: as above.
-        unsafe { twenties(number, room) }
-    }
-
-    #[inline(always)]
-    fn starts(bytes: &[u8; BLOCK]) -> u64 {
-        // SAFETY: as above.
-        unsafe { starts(bytes) }
-    }
-
-    #[inline(always)]
-    fn pick(bytes: &[u8; PICKED], places: &[u8; PICKED]) -> [u8; PICKED] {
-        // SAFETY: as above.
-        unsafe { pick(bytes, places) }
-    }
-    #[inline(always)]
-    fn list(bits: u64, from: u32, room: &mut [u32; BLOCK]) {
-        // SAFETY: as above.
-        unsafe { list(bits, from, room) }
+    by_functions! {
+        fn ascii(bytes: &[u8; BLOCK]) -> Ascii;
+        fn high(bytes: &[u8; BLOCK]) -> High;
+        fn apart(bytes: &[u8; BLOCK]) -> Apart;
+        fn chinese(bytes: &[u8; BLOCK]) -> Chinese;
+        fn eastern(bytes: &[u8; BLOCK]) -> Eastern;
+        fn same(bytes: &[u8; BLOCK], low: u64, high: u64) -> u32;
+        fn starts(bytes: &[u8; BLOCK]) -> u64;
+        fn pick(bytes: &[u8; PICKED], places: &[u8; PICKED]) -> [u8; PICKED];
+        fn list(bits: u64, from: u32, room: &mut [u32; BLOCK]);
+        fn twenties(number: u64, room: &mut [u32; 4]);
     }
 }

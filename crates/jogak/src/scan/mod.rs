@@ -12,9 +12,24 @@
 //! plain.rs    eight bytes at a time in an ordinary register   any machine
 //! avx2.rs     32 at a time                                    x86-64 of 2013 and later, found when run
 //! avx512.rs   64 at a time                                    x86-64 of 2019 and later, found when run
-//! able.rs     what is found, kept
 //! neon.rs     16 at a time                                    Arm of 64 bits: all have it, nothing is asked
+//! able.rs     what the machine said when it was asked
 //! ```
+
+/// The methods of [`Look`] of these names, each of which calls the function of that name: vector code is written as
+/// functions that are compiled for a machine that has it. Who uses it says why such a machine is at hand.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+macro_rules! by_functions {
+    ($(fn $name:ident($($argument:ident: $kind:ty),*) $(-> $answer:ty)?;)*) => {
+        $(
+            #[inline(always)]
+            fn $name($($argument: $kind),*) $(-> $answer)? {
+                // SAFETY: where the macro is used.
+                unsafe { $name($($argument),*) }
+            }
+        )*
+    };
+}
 
 #[cfg(target_arch = "x86_64")]
 mod able;
@@ -149,15 +164,10 @@ pub(crate) trait Look {
     /// Which of the first four numbers are these: bits 0 and 1 for `low`, 2 and 3 for `high`. A number is eight
     /// bytes, the lowest one first.
     fn same(bytes: &[u8; BLOCK], low: u64, high: u64) -> u32;
-    /// The three numbers of 20 bits that stand above the lowest four bits; what is written fourth means nothing.
-    #[inline(always)]
-    fn twenties(number: u64, room: &mut [u32; 4]) {
-        for (at, place) in room.iter_mut().take(3).enumerate() {
-            *place = (number >> (4 + 20 * at)) as u32 & 0xF_FFFF;
-        }
-    }
     /// What can begin a character: all but the bytes from 80 to BF.
     fn starts(bytes: &[u8; BLOCK]) -> u64;
+    /// The bytes at these places; 0 for the place [`NOWHERE`].
+    fn pick(bytes: &[u8; PICKED], places: &[u8; PICKED]) -> [u8; PICKED];
     /// Writes `from` and the place of each bit to the front of `room`, the lowest first; what follows them there means
     /// nothing.
     #[inline(always)]
@@ -173,8 +183,13 @@ pub(crate) trait Look {
             }
         }
     }
-    /// The bytes at these places; 0 for the place [`NOWHERE`].
-    fn pick(bytes: &[u8; PICKED], places: &[u8; PICKED]) -> [u8; PICKED];
+    /// The three numbers of 20 bits that stand above the lowest four bits; what is written fourth means nothing.
+    #[inline(always)]
+    fn twenties(number: u64, room: &mut [u32; 4]) {
+        for (at, place) in room.iter_mut().take(3).enumerate() {
+            *place = (number >> (4 + 20 * at)) as u32 & 0xF_FFFF;
+        }
+    }
 }
 
 /// Work that looks at many blocks. All of it is compiled for each way to look, so that the look is part
@@ -188,17 +203,11 @@ pub(crate) trait Task {
 #[inline]
 pub(crate) fn fastest<T: Task>(task: T) {
     #[cfg(target_arch = "x86_64")]
-    let Some(task) = (if is_open(Way::Avx512) { avx512::run(task) } else { Some(task) }) else {
-        return;
-    };
+    let Some(task) = by(Way::Avx512, task, avx512::run) else { return };
     #[cfg(target_arch = "x86_64")]
-    let Some(task) = (if is_open(Way::Avx2) { avx2::run(task) } else { Some(task) }) else {
-        return;
-    };
+    let Some(task) = by(Way::Avx2, task, avx2::run) else { return };
     #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
-    let Some(task) = (if is_open(Way::Neon) { neon::run(task) } else { Some(task) }) else {
-        return;
-    };
+    let Some(task) = by(Way::Neon, task, neon::run) else { return };
     task.run::<Plain>();
 }
 
@@ -212,13 +221,15 @@ pub(crate) enum Way {
     Plain,
 }
 
-/// Whether this way may be taken, if the machine knows it: tests close those before the one that they are about.
+/// Does the work in this way, or gives it back: if the machine cannot, or a test is about a slower way.
 #[inline(always)]
-fn is_open(way: Way) -> bool {
+fn by<T: Task>(way: Way, task: T, run: impl Fn(T) -> Option<T>) -> Option<T> {
     #[cfg(test)]
-    return way >= tests::FIRST.get();
-    #[cfg(not(test))]
-    return way >= Way::Avx512;
+    if way < tests::FIRST.get() {
+        return Some(task);
+    }
+    let _ = way;
+    run(task)
 }
 
 /// Does `check` in every way that the machine knows, one after the other.

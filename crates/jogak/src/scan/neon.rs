@@ -180,52 +180,21 @@ fn pick(bytes: &[u8; PICKED], places: &[u8; PICKED]) -> [u8; PICKED] {
     (u128::from(low) | u128::from(high) << 64).to_le_bytes()
 }
 
+// SAFETY, for all of them: this is only compiled for targets that have NEON.
 impl Look for Neon {
-    #[inline(always)]
-    fn ascii(bytes: &[u8; BLOCK]) -> Ascii {
-        // SAFETY: this is only compiled for targets that have NEON.
-        unsafe { ascii(bytes) }
-    }
-
-    #[inline(always)]
-    fn high(bytes: &[u8; BLOCK]) -> High {
-        // SAFETY: as above.
-        unsafe { high(bytes) }
-    }
-
-    #[inline(always)]
-    fn apart(bytes: &[u8; BLOCK]) -> Apart {
-        // SAFETY: as above.
-        unsafe { apart(bytes) }
-    }
-
-    #[inline(always)]
-    fn chinese(bytes: &[u8; BLOCK]) -> Chinese {
-        // SAFETY: as above.
-        unsafe { chinese(bytes) }
-    }
-
-    #[inline(always)]
-    fn eastern(bytes: &[u8; BLOCK]) -> Eastern {
-        // SAFETY: as above.
-        unsafe { eastern(bytes) }
+    by_functions! {
+        fn ascii(bytes: &[u8; BLOCK]) -> Ascii;
+        fn high(bytes: &[u8; BLOCK]) -> High;
+        fn apart(bytes: &[u8; BLOCK]) -> Apart;
+        fn chinese(bytes: &[u8; BLOCK]) -> Chinese;
+        fn eastern(bytes: &[u8; BLOCK]) -> Eastern;
+        fn starts(bytes: &[u8; BLOCK]) -> u64;
+        fn pick(bytes: &[u8; PICKED], places: &[u8; PICKED]) -> [u8; PICKED];
     }
 
     #[inline(always)]
     fn same(bytes: &[u8; BLOCK], low: u64, high: u64) -> u32 {
         // Two numbers to a vector: no quicker than ordinary registers.
         Plain::same(bytes, low, high)
-    }
-
-    #[inline(always)]
-    fn starts(bytes: &[u8; BLOCK]) -> u64 {
-        // SAFETY: as above.
-        unsafe { starts(bytes) }
-    }
-
-    #[inline(always)]
-    fn pick(bytes: &[u8; PICKED], places: &[u8; PICKED]) -> [u8; PICKED] {
-        // SAFETY: as above.
-        unsafe { pick(bytes, places) }
     }
 }

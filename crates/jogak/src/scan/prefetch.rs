@@ -18,6 +18,7 @@ pub(crate) fn prefetch<T>(items: &[T], index: usize) {
     }
     #[cfg(target_arch = "aarch64")]
     if let Some(item) = items.get(index) {
+        #[allow(clippy::pointers_in_nomem_asm_block, reason = "what it points to is not read")]
         // SAFETY: every Arm of 64 bits has the instruction, which reads nothing that the program could see; the
         // address is that of a reference. (The intrinsic for it is not stable.)
         unsafe {
