@@ -151,6 +151,14 @@ impl Chunks {
         &self.text[self.starts[index] as usize..self.starts[index + 1] as usize - 1]
     }
 
+    /// Forgets where a chunk and those behind it are, and their counts.
+    pub(super) fn forget_from(&mut self, index: usize) {
+        self.starts.truncate(index + 1);
+        self.starts.shrink_to_fit();
+        self.counts.truncate(index);
+        self.counts.shrink_to_fit();
+    }
+
     /// Forgets all but the text of pieces, which stand at these places: each is then told its new one. (If their texts
     /// together are longer than all that there is, the whole text stays.)
     pub(super) fn keep_pieces(&mut self, places: &mut [u32], lengths: &[u8]) {

@@ -17,7 +17,9 @@
 //! the texts alone, and every block is walked by one thread from front to back, so no answer depends
 //! on the threads.
 
+use super::chunks::Chunks;
 use super::seed::{NONE, Seeds};
+use crate::scan::give_back_memory;
 use crate::train::parallel::share;
 
 /// Texts per block, at most.
@@ -29,6 +31,8 @@ pub(super) const SHORT: usize = 20;
 pub(super) const LONGEST_PIECE: usize = 64;
 /// Ids must be below this, to fit into the bits for them.
 pub(super) const MOST_PIECES: usize = 1 << 26;
+/// Chunks are done in so many portions.
+const PORTIONS: usize = 8;
 
 const PIECES: u32 = 0x7f;
 const ENDS: u32 = 0x80;
@@ -135,6 +139,44 @@ impl<T: Copy + Send + Sync> Lattice<T> {
             block.renumber(ids, &text, open);
         });
     }
+}
+
+impl Lattice<u64> {
+    /// The lattices of all chunks, with their counts. In the end nobody knows any more where chunks start and what stands
+    /// at their places; their text stays.
+    ///
+    /// In words: build the last ones first, and forget what is known of them. It takes about as much memory as what is
+    /// built, so that there is never all of both.
+    pub(super) fn of_chunks(
+        chunks: &mut Chunks,
+        seeds: &mut Seeds,
+        longest: usize,
+        threads: usize,
+    ) -> Self {
+        let mut portions = Vec::with_capacity(PORTIONS);
+        let mut end = chunks.len();
+        for start in portion_starts(chunks).into_iter().rev() {
+            let text = |i| (chunks.starts[i], chunks.chunk(i).len() as u32, chunks.counts[i]);
+            let texts = (start..end).map(text);
+            portions.push(Self::new(texts, &chunks.text, seeds, longest, threads).blocks);
+            seeds.forget_from(chunks.starts[start]);
+            chunks.forget_from(start);
+            give_back_memory();
+            end = start;
+        }
+        let mut blocks: Vec<Block<u64>> = portions.into_iter().rev().flatten().collect();
+        // As if all had been built at once: long texts come last.
+        blocks.sort_by_key(|block| block.depth > SHORT);
+        Self { blocks }
+    }
+}
+
+/// The chunks that portions begin with. No block has chunks of two portions.
+fn portion_starts(chunks: &Chunks) -> Vec<usize> {
+    let short = (0..chunks.len()).filter(|&i| chunks.chunk(i).len() <= SHORT);
+    let size = short.clone().count().div_ceil(PORTIONS).next_multiple_of(BLOCK).max(BLOCK);
+    // What stands before the first short one goes with it.
+    std::iter::once(0).chain(short.step_by(size).skip(1)).collect()
 }
 
 impl<T: Copy> Block<T> {

@@ -260,16 +260,14 @@ impl<'c> Trainer<'c> {
         let mut seeds = seed::seeds(&chunks, config);
         give_back_memory();
         let (longest, threads) = (config.max_piece_length, config.threads);
-        let texts = (0..chunks.len())
-            .map(|i| (chunks.starts[i], chunks.chunk(i).len() as u32, chunks.counts[i]));
-        let lattice = Lattice::new(texts, &chunks.text, &seeds, longest, threads);
         let pieces = seeds.at.iter().zip(&seeds.length).zip(0..);
         let texts = pieces.map(|((&at, &length), id)| (at, u32::from(length), id));
         let own = Lattice::new(texts, &chunks.text, &seeds, longest, threads);
+        let distinct_chunks = chunks.len();
+        let lattice = Lattice::of_chunks(&mut chunks, &mut seeds, longest, threads);
         let all = seeds.score.iter().map(|&score| u128::from(score)).sum::<u128>() as f64;
         let first = |&score: &u64| (score as f64 / all).max(pow2(LEAST));
         let probabilities = seeds.score.iter().map(first).collect();
-        let distinct_chunks = chunks.len();
         chunks.keep_pieces(&mut seeds.at, &seeds.length);
         give_back_memory();
         Self {

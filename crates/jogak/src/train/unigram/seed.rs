@@ -42,6 +42,12 @@ impl Seeds {
     pub(super) fn deepest(&self, at: usize) -> u32 {
         self.deepest[at].load(Ordering::Relaxed)
     }
+
+    /// Forgets the pieces that stand at a place or behind.
+    pub(super) fn forget_from(&mut self, at: u32) {
+        self.deepest.truncate(at as usize);
+        self.deepest.shrink_to_fit();
+    }
 }
 
 /// A stretch of suffixes with a common beginning.

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::chunks::{Chunks, Gathered};
 use super::expect::{Unit, expect, proportions, scaled};
+use super::lattice::Lattice;
 use super::*;
 
 fn config() -> UnigramConfig {
@@ -283,4 +284,29 @@ fn sizes_that_cannot_be_are_errors_that_say_what_can() {
     let most: usize = most.unwrap().parse().unwrap();
     assert_eq!(learn(most).unwrap().pieces.len(), most);
     assert!(learn(most + 1).is_err());
+}
+
+#[test]
+fn chunks_in_portions_make_the_lattice_of_all_at_once() {
+    // Five portions, and long chunks in each; the first chunk is a long one.
+    let word = |n: u64| {
+        let letters = format!("{n:013b}").replace('0', "a").replace('1', "b");
+        (letters + &"ab".repeat(if n % 97 == 0 { 8 } else { 0 }), n + 1)
+    };
+    let words: Vec<(String, u64)> = (0..5000).map(word).collect();
+    for threads in [1, 2] {
+        let config = UnigramConfig { threads, ..config() };
+        let mut chunks = chunks(&borrowed(&words), &config);
+        assert_eq!(chunks.len(), 5000);
+        let mut seeds = seed::seeds(&chunks, &config);
+        let texts = (0..chunks.len())
+            .map(|i| (chunks.starts[i], chunks.chunk(i).len() as u32, chunks.counts[i]));
+        let blocks = |lattice: Lattice<u64>| -> Vec<(Vec<u32>, Vec<u64>, usize)> {
+            let blocks = lattice.blocks.into_iter();
+            blocks.map(|block| (block.stream, block.ends, block.depth)).collect()
+        };
+        let at_once = blocks(Lattice::new(texts, &chunks.text, &seeds, 16, threads));
+        assert_eq!(at_once.len(), 5 + 52);
+        assert!(blocks(Lattice::of_chunks(&mut chunks, &mut seeds, 16, threads)) == at_once);
+    }
 }
