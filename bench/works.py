@@ -180,6 +180,11 @@ CL100K_ENCODERS = (
     GIGATOKEN,
     tokenizers(),
 )
+O200K_ENCODERS = (
+    replace(TIKTOKEN, arguments=("scheme=o200k",)),
+    jogak("pretokenizer=o200k"),
+    replace(GIGATOKEN, arguments=("scheme=o200k",)),
+)
 SENTENCEPIECE_ENCODERS = (SENTENCEPIECE, JOGAK)
 T5 = "t5-small/tokenizer.json"
 T5_ENCODERS = (*SENTENCEPIECE_ENCODERS, tokenizers(model=T5), jogak_by(T5), tokie(T5))
@@ -275,6 +280,8 @@ WORKS = (
         tuple(f"{name}{part}" for name in TWO for part in (":16", ":4", "")),
     ),
     encoding("encode-bpe", "cl100k", CL100K_ENCODERS, EVERY, RANKS),
+    # The ranks are those of cl100k, of which there is a file; the words are o200k's.
+    encoding("encode-bpe", "o200k's words", O200K_ENCODERS, EVERY, RANKS),
     encoding("encode-bpe", "GPT-2", JSON_ENCODERS, ("en_docs", "ko_nsmc"), "gpt2/tokenizer.json"),
     encoding("encode-spbpe", "Mistral BPE", MISTRAL_ENCODERS, EVERY, "mistral-v1/tokenizer.model"),
     encoding("encode-spbpe", "Phi-3 BPE", JSON_ENCODERS, THREE, "phi-3-mini/tokenizer.json"),
@@ -293,6 +300,13 @@ WORKS = (
         SENTENCEPIECE_ENCODERS,
         ("ko_nsmc",),
         "tta-ko-unigram/tokenizer.model",
+    ),
+    encoding(
+        "encode-unigram",
+        "Chinese LLaMA Unigram",
+        SENTENCEPIECE_ENCODERS,
+        ("zh_poetry", "en_docs"),
+        "chinese-llama-tokenizer/tokenizer-human.model",
     ),
     encoding(
         "encode-wordpiece", "BERT uncased", UNCASED_ENCODERS, LATIN, "bert-base-uncased/vocab.txt"

@@ -1,4 +1,4 @@
-"""gigatoken: cl100k's rank file, or a SentencePiece model. It decodes only text by text."""
+"""gigatoken: a rank file by a scheme's words, or a SentencePiece model. It decodes only text by text."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -8,9 +8,9 @@ import gigatoken
 from common import run_texts
 
 
-def load(path: str) -> Any:
+def load(path: str, scheme: str = "cl100k") -> Any:
     if path.endswith(".tiktoken"):
-        return gigatoken.Tokenizer.from_tiktoken(path, pretokenizer="cl100k")
+        return gigatoken.Tokenizer.from_tiktoken(path, pretokenizer=scheme)
     return gigatoken.Tokenizer.from_sentencepiece(path)
 
 

@@ -1,4 +1,4 @@
-"""tiktoken, document by document; with `how=batch`, all in one call."""
+"""tiktoken, document by document, by a scheme's words; with `how=batch`, all in one call."""
 
 from typing import Any
 
@@ -6,16 +6,23 @@ import tiktoken
 
 from common import read_ranks, run_texts
 
-# The spelling that tiktoken itself uses for cl100k.
-PATTERN = (
+# The spelling that tiktoken itself uses for cl100k; it spells out o200k's cases in the same way.
+CL100K = (
     r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+"
     r"| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
 )
+UPPER, LOWER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
+BEFORE, BEHIND = r"[^\r\n\p{L}\p{N}]?", r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+O200K = (
+    rf"{BEFORE}{UPPER}*{LOWER}+{BEHIND}|{BEFORE}{UPPER}+{LOWER}*{BEHIND}"
+    r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+PATTERNS = {"cl100k": CL100K, "o200k": O200K}
 
 
-def load(path: str, how: str = "single") -> Any:
+def load(path: str, how: str = "single", scheme: str = "cl100k") -> Any:
     encoding = tiktoken.Encoding(
-        "cl100k", pat_str=PATTERN, mergeable_ranks=read_ranks(path), special_tokens={}
+        scheme, pat_str=PATTERNS[scheme], mergeable_ranks=read_ranks(path), special_tokens={}
     )
     return encoding, how == "batch"
 

@@ -291,7 +291,7 @@ fn chunks_in_portions_make_the_lattice_of_all_at_once() {
     // Five portions, and long chunks in each; the first chunk is a long one.
     let word = |n: u64| {
         let letters = format!("{n:013b}").replace('0', "a").replace('1', "b");
-        (letters + &"ab".repeat(if n % 97 == 0 { 8 } else { 0 }), n + 1)
+        (letters + &"ab".repeat(if n.is_multiple_of(97) { 8 } else { 0 }), n + 1)
     };
     let words: Vec<(String, u64)> = (0..5000).map(word).collect();
     for threads in [1, 2] {
