@@ -6,7 +6,7 @@ import tiktoken
 
 from common import read_ranks, run_texts
 
-# The spelling that tiktoken itself uses for cl100k; it spells out o200k's cases in the same way.
+# The spellings that tiktoken itself uses, o200k's put together from what comes in it twice.
 CL100K = (
     r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+"
     r"| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
