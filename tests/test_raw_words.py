@@ -223,3 +223,60 @@ def test_marks_in_text(mark: str) -> None:
     draw = random.Random(6)
     texts = ["".join(draw.choices(f"ab{mark} ", k=draw.randint(1, 12))) for _ in range(500)]
     compare(tok, [f"a{mark}b b", *texts])
+
+
+def even(
+    scores: dict[str, float], defined: tuple[str, ...], fuse: bool = False, split: bool = False
+) -> jogak.Tokenizer:
+    """Scores that are added up without rounding, but those of the pieces that are defined."""
+    model = UnigramModel(
+        pieces=("<unk>", *scores, *defined),
+        scores=(0.0, *scores.values(), *([0.0] * len(defined))),
+        unknown="<unk>",
+        fuse_unknown=fuse,
+        user_defined=tuple(range(len(scores) + 1, len(scores) + 1 + len(defined))),
+        precision="single",
+        marker=jogak.Marker("none"),
+    )
+    return jogak.Tokenizer(Spec(model=model, pretokenizer=(jogak.Metaspace(split=split),)))
+
+
+TIED = (*"▁abcd中", "ab", "bc", "cd", "abc", "bcd", "▁a", "▁ab", "▁中", "中a", "a中", "dd")
+
+
+@pytest.mark.parametrize(("fuse", "split"), [(False, False), (True, False), (False, True)])
+@pytest.mark.parametrize("defined", [(), ("▁▁▁",), ("▁▁", "▁▁▁", "▁▁▁▁"), ("▁▁▁▁", "bca", "xyzx")])
+def test_scores_that_are_added_up_without_rounding(
+    defined: tuple[str, ...], fuse: bool, split: bool
+) -> None:
+    # Ways tie everywhere.
+    scores = {piece: -1.0 if len(piece) == 1 else -2.0 * (len(piece) - 1) for piece in TIED}
+    tok = even(scores, defined, fuse, split)
+    draw = random.Random(8)
+    words = ["".join(draw.choices("abcdabcd中x\n☃", k=draw.randint(1, 9))) for _ in range(400)]
+    words += ["".join(draw.choices("abcd中", k=size)) for size in (127, 128, 129, 500, 3000)]
+
+    def text(blanks: list[str], count: int) -> str:
+        return "".join(draw.choice(blanks) + draw.choice(words) for _ in range(count))
+
+    seldom = [*([" "] * 60), "  ", "   ", "    ", "          "]
+    often = [" ", "  ", "   ", "    ", "       "]
+    texts = [text(blanks, 40) for blanks in (seldom, often) for _ in range(150)]
+    # Sums start over, and no word is odd for long; then some.
+    texts += [text([" "], 6000), text([" "], 6000) + text(seldom, 3000), text(seldom, 9000)]
+    compare(tok, [*texts, *hostile(6, 500)])
+
+
+def test_what_an_odd_score_leaves_behind() -> None:
+    """What one way rounds twice, another rounds once, if sums pass several powers of two."""
+    firsts, lasts = {"a": -1.0, "b": -2.0, "c": -3.0}, {"x": -11.0, "y": -9.0, "z": -6.0}
+    scores = {"▁": -1.0, "q": -3.0, **firsts, **lasts}
+    both = {a + b: firsts[a] + lasts[b] for a, b in itertools.product(firsts, lasts)}
+    defined = tuple("q" * size for size in (3, 4, 5, 6, 7, 8, 9, 10, 13, 14, 15, 20, 23, 28, 37))
+    tok = even({**scores, **both}, defined)
+    texts = [" ".join(words) for words in itertools.product(defined, defined, defined, both)]
+    # Behind sums that are not rounded, all of these are one piece.
+    assert all(len(tok.encode(word)) == 2 for word in both)
+    others = [text for text in texts if tok.encode(text)[-1] != tok.encode(text[-2:])[-1]]
+    assert len(others) > 50
+    compare(tok, [*others, *random.Random(9).sample(texts, 1000)])

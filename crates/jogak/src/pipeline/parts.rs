@@ -3,7 +3,8 @@
 //!
 //! Words that are new are made of parts that are not: `foo.bar(baz)` of five, most of them seen before. The ids
 //! of a part depend on what stands before it by rounding alone ([`Marked`]), so parts are remembered whose
-//! ids hold for all sums up to the largest. What such a part adds to the sum is bounded by its length.
+//! ids hold for all sums up to the largest. What such a part adds to the sum is bounded by its length. Of a model
+//! whose scores are [even](crate::model::unigram::Even), parts are remembered whose ids hold wherever sums are not rounded.
 
 use super::fuse;
 use crate::cache::{Asked, KnownWords};
@@ -33,10 +34,14 @@ fn extent(model: &Unigram, bytes: usize, character: u32, ids: &[u32]) -> f64 {
 }
 
 /// Whether a part with these ids may be remembered.
-fn holds(mark: Marked, part: &[u8], character: u32, ids: &[u32]) -> bool {
-    mark.holds_to_the_largest()
-        && (mark.extent() <= MOST_A_BYTE * part.len() as f64 || (character != 0 && part.len() == 1))
-        && (character == 0 || KnownWords::keeps_beside(part, ids))
+fn holds(model: &Unigram, mark: Marked, part: &[u8], character: u32, ids: &[u32]) -> bool {
+    let near =
+        || mark.extent() <= MOST_A_BYTE * part.len() as f64 || (character != 0 && part.len() == 1);
+    let holds = match model.even() {
+        Some(_) => mark.is_even(),
+        None => mark.holds_to_the_largest() && near(),
+    };
+    holds && (character == 0 || KnownWords::keeps_beside(part, ids))
 }
 
 /// What is needed to cut words so.
@@ -65,13 +70,18 @@ impl Sum {
         self.known_bytes += bytes;
     }
 
-    fn mark(&self) -> Option<Marked> {
-        Some(self.new?.then(Marked::to_the_largest(self.extent)))
+    fn mark(&self, model: &Unigram) -> Option<Marked> {
+        match model.even() {
+            // More is not known of known parts.
+            Some(_) => Some(self.new?.only_even()),
+            None => Some(self.new?.then(Marked::to_the_largest(self.extent))),
+        }
     }
 }
 
 impl Parts<'_> {
-    /// Appends the ids of a word; None if that is not certain. Tells for which sums before it they hold.
+    /// Appends the ids of a word; None if that is not certain. Tells for which sums before it they hold; where
+    /// scores are even, only whether for all that are.
     #[inline]
     pub(super) fn word(&mut self, word: &str, out: &mut Vec<u32>) -> Option<Marked> {
         let Self { model, known, near } = self;
@@ -105,7 +115,7 @@ impl Parts<'_> {
         for place in count.saturating_sub(AHEAD)..count {
             look_up(known, waiting[place % AHEAD]);
         }
-        sum.mark()
+        sum.mark(model)
     }
 
     /// The same for a long word: of its parts only those are looked up that are one character. Tells how many
@@ -130,7 +140,7 @@ impl Parts<'_> {
                 sum.new = mark.map(|mark| before.then(mark));
             }
         });
-        Some((sum.mark()?, sum.known_bytes))
+        Some((sum.mark(model)?, sum.known_bytes))
     }
 
     /// Appends the ids of a word before which the sum is 0. If it says no, they may not be those, and nothing
@@ -138,6 +148,8 @@ impl Parts<'_> {
     pub(super) fn word_by_itself(&mut self, word: &str, out: &mut Vec<u32>) -> bool {
         let first = out.len();
         let holds = match self.word(word, out) {
+            // The sum before it is even.
+            Some(mark) if self.model.even().is_some() => mark.is_even(),
             Some(mark) => mark.holds_in_parts(),
             None => false,
         };
@@ -165,7 +177,7 @@ fn cut(
     let mark = near.part(model, part, out).ok();
     sum.new = mark.map(|mark| before.then(mark));
     let part = part.as_bytes();
-    if mark.is_some_and(|mark| holds(mark, part, character, &out[first..])) {
+    if mark.is_some_and(|mark| holds(model, mark, part, character, &out[first..])) {
         if known.is_stale() {
             known.clear();
         }

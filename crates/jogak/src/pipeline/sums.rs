@@ -100,6 +100,9 @@ impl Tokenizer {
         if u32::try_from(text.len()).is_err() {
             return false;
         }
+        if let Some(even) = model.even() {
+            return self.raw_with_even_sums((model, even), raw, text, place, worker, out);
+        }
         let first = out.len();
         let mut stretch = Stretch::of(self, model, raw, text, worker, out);
         let mut certain = true;
@@ -128,6 +131,9 @@ impl Tokenizer {
         out: &mut Vec<u32>,
         behind: impl FnMut(usize),
     ) -> bool {
+        if let Some(even) = model.even() {
+            return self.even_sums_together((model, even), raw, texts, worker, out, behind);
+        }
         let Together { all, starts, ends, firsts, .. } = texts;
         let mut stretch = Stretch::of(self, model, raw, all, worker, out);
         stretch.sums.together = true;
@@ -368,35 +374,38 @@ impl Sums<'_> {
             return;
         }
         self.true_bound(out);
-        self.sure = self.cut(start, end, odd, out).is_some();
+        let Self { tokenizer, model, raw, text, scratch, room, running, .. } = self;
+        let word = (&text[start..end], odd);
+        let cut = cut_exactly((*tokenizer, *model, *raw), word, (room, scratch), running, out);
+        self.sure = cut.is_some();
         self.summed = out.len();
         self.bound = self.model.magnitude(self.running) + self.slack;
     }
+}
 
-    fn cut(
-        &mut self,
-        start: usize,
-        end: usize,
-        odd: Option<bool>,
-        out: &mut Vec<u32>,
-    ) -> Option<()> {
-        let Self { tokenizer, model, raw, text, scratch, room, running, .. } = self;
-        let ready = raw.ready(&tokenizer.prepare, &text[start..end], odd, room).ok()??.prepared;
-        let mut done = Some(());
-        model.for_each_part(ready.text, |from, to| {
-            let part = &ready.text[from..to];
-            if model.part(part, running, &mut scratch.viterbi, &mut Silent).is_err() {
+/// Appends the ids of a raw word, cut from the true sum before it, and adds them to it; None if that is not certain.
+pub(super) fn cut_exactly(
+    (tokenizer, model, raw): (&Tokenizer, &Unigram, Raw),
+    (word, odd): (&str, Option<bool>),
+    (room, scratch): (&mut RawScratch, &mut Scratch),
+    running: &mut Running,
+    out: &mut Vec<u32>,
+) -> Option<()> {
+    let ready = raw.ready(&tokenizer.prepare, word, odd, room).ok()??.prepared;
+    let mut done = Some(());
+    model.for_each_part(ready.text, |from, to| {
+        let part = &ready.text[from..to];
+        if model.part(part, running, &mut scratch.viterbi, &mut Silent).is_err() {
+            done = None;
+            return;
+        }
+        for &(id, from, to) in scratch.viterbi.path() {
+            if id != UNKNOWN {
+                out.push(id);
+            } else if model.stands_for(&part[from..to], |id| out.push(id)).is_none() {
                 done = None;
-                return;
             }
-            for &(id, from, to) in scratch.viterbi.path() {
-                if id != UNKNOWN {
-                    out.push(id);
-                } else if model.stands_for(&part[from..to], |id| out.push(id)).is_none() {
-                    done = None;
-                }
-            }
-        });
-        done
-    }
+        }
+    });
+    done
 }

@@ -32,6 +32,7 @@
 //! ```
 
 mod agenda;
+mod even;
 mod lattice;
 mod marks;
 mod near;
@@ -39,6 +40,7 @@ mod parts;
 mod pieces;
 mod viterbi;
 
+pub use even::{Behind, Even, EvenSum};
 pub use lattice::{Lattice, Path};
 pub use near::{Marked, NearTies, Running};
 pub use parts::UnigramParts;
@@ -88,6 +90,8 @@ pub struct Unigram {
     cuts: Cuts,
     /// Certain cuts between characters.
     borders: Borders,
+    /// If scores are such.
+    even: Option<Even>,
     /// For [`UnigramParts::hf_rules`].
     hf: Option<Box<HfRules>>,
 }
@@ -261,6 +265,11 @@ impl Unigram {
     /// scores.
     pub(crate) fn is_cut_at_marks(&self) -> bool {
         self.cuts != Cuts::Never && self.hf.is_none()
+    }
+
+    /// If scores are added up without rounding.
+    pub(crate) fn even(&self) -> Option<&Even> {
+        self.even.as_ref()
     }
 
     /// All ways to cut a word.

@@ -26,45 +26,52 @@ pub struct Running {
 /// What is known of a part of which the ids are known, in 32 bits.
 ///
 /// ```text
-/// bits  0..23   how far sums in the part are from the sum before it, in sixteenths, rounded up
+/// bits  0..22   how far sums in the part are from the sum before it, in sixteenths, rounded up
+/// bit      22   no piece is on any way whose score is not even, or above 0
 /// bit      23   it has unknown characters
 /// bits 24..32   the ids hold while sums stay below 2^(this - 128); 0 for never
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Marked(pub u32);
 
-const EXTENT_BITS: u32 = 23;
+const EXTENT_BITS: u32 = 22;
 const LARGEST_EXTENT: u32 = (1 << EXTENT_BITS) - 1;
-const HAS_UNKNOWN: u32 = 1 << EXTENT_BITS;
+const IS_EVEN: u32 = 1 << EXTENT_BITS;
+const HAS_UNKNOWN: u32 = 1 << 23;
 const BIAS: i32 = 128;
 
 impl Marked {
-    fn new(extent: f64, has_unknown: bool, exponent: i32) -> Self {
+    fn new(extent: f64, flags: u32, exponent: i32) -> Self {
         let extent = (extent * 16.0).ceil() + 1.0;
         if extent > f64::from(LARGEST_EXTENT) || exponent <= -BIAS {
-            return Self(u32::from(has_unknown) << EXTENT_BITS);
+            return Self(flags);
         }
         let exponent = (exponent.min(BIAS - 1) + BIAS) as u32;
-        Self(exponent << 24 | u32::from(has_unknown) << EXTENT_BITS | extent as u32)
+        Self(exponent << 24 | flags | extent as u32)
     }
 
     /// Of no text at all, which holds anywhere.
-    pub const NOTHING: Marked = Marked(0xFF << 24);
+    pub const NOTHING: Marked = Marked(0xFF << 24 | IS_EVEN);
 
     /// Of text with ids that hold wherever no sum starts over, and sums up to `extent` from the one before.
     pub fn to_the_largest(extent: f64) -> Self {
-        Self::new(extent, true, 17)
+        Self::new(extent, HAS_UNKNOWN, 17)
     }
 
     /// Of two stretches of text, one behind the other.
     pub fn then(self, next: Marked) -> Self {
         let exponent = (self.0 >> 24).min(next.0 >> 24);
         let extent = (self.0 & LARGEST_EXTENT) + (next.0 & LARGEST_EXTENT);
-        let unknown = (self.0 | next.0) & HAS_UNKNOWN;
+        let flags = (self.0 | next.0) & HAS_UNKNOWN | self.0 & next.0 & IS_EVEN;
         if extent > LARGEST_EXTENT {
-            return Self(unknown);
+            return Self(flags);
         }
-        Self(exponent << 24 | unknown | extent)
+        Self(exponent << 24 | flags | extent)
+    }
+
+    /// Of text with ids that hold where sums are not rounded, if these do; else nowhere.
+    pub fn only_even(self) -> Self {
+        Self(self.0 & (IS_EVEN | HAS_UNKNOWN))
     }
 
     /// Whether the ids hold wherever no sum of 32 bits, up to the end of the part, starts over.
@@ -87,6 +94,12 @@ impl Marked {
             0 => 0.0,
             _ => f64::from_bits(u64::from(exponent + 1023 - BIAS as u32) << 52),
         }
+    }
+
+    /// Whether the ids hold wherever sums are not rounded ([`Even`](super::Even)).
+    #[inline]
+    pub fn is_even(self) -> bool {
+        self.0 & IS_EVEN != 0
     }
 
     /// Whether the part has unknown characters.
@@ -181,6 +194,8 @@ impl NearTies {
         let places = &mut self.places[..=bytes.len()];
         places.fill(NOWHERE);
         places[0].best = 0.0;
+        let odd = model.even.as_ref().filter(|even| even.has_others());
+        let mut is_even = model.even.is_some();
         let mut characters = 0;
         let (mut start, mut extent) = (0, 0.0_f64);
         while start < bytes.len() {
@@ -192,6 +207,9 @@ impl NearTies {
             let ahead = &mut places[start..];
             model.tree.nodes(&bytes[start..], |length, value| {
                 covered |= (length == width) & (value != 0);
+                if let Some(even) = odd {
+                    is_even &= value == 0 || !even.is_other(value - 1);
+                }
                 ahead[length].offer(here + score(value as usize), from | u64::from(value));
             });
             if !covered {
@@ -224,7 +242,9 @@ impl NearTies {
         }
         out[from..].reverse();
         let exponent = exponent(lead, characters, model.precision);
-        Ok(Marked::new(extent, has_unknown, exponent))
+        let flag = |is: bool, flag| if is { flag } else { 0 };
+        let flags = flag(has_unknown, HAS_UNKNOWN) | flag(is_even, IS_EVEN);
+        Ok(Marked::new(extent, flags, exponent))
     }
 }
 

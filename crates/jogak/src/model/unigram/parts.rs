@@ -3,6 +3,7 @@
 
 use memchr::memmem;
 
+use super::even::Even;
 use super::marks::Cuts;
 use super::{HfRules, Precision, Unigram};
 use crate::error::{Error, Result};
@@ -130,7 +131,15 @@ impl Unigram {
             always: bytes.is_some_and(|ids| ids.contains(&UNKNOWN)),
             strict: parts.unknown.is_none(),
         });
+        let characters = |id| {
+            let piece = vocab.piece(id).unwrap_or_default();
+            piece.iter().filter(|&byte| byte & 0xC0 != 0x80).count()
+        };
+        let longest = (0..vocab.len() as u32).map(characters).max().unwrap_or(0);
+        let even = (parts.precision == Precision::Single && hf.is_none())
+            .then(|| Even::new(&single, unknown_single, &user_defined, longest));
         Ok(Self {
+            even: even.flatten(),
             hf: hf.map(Box::new),
             among_ways,
             tree: DoubleArray::new(texts())?.with_characters(),

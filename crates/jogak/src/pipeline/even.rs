@@ -1,0 +1,262 @@
+//! Raw words of a Unigram model whose scores are [`Even`], where sums run through the whole text (SentencePiece).
+//!
+//! In words: ids are looked up, or found, as if no sum were rounded, for many words at a time. Then the scores of their
+//! pieces are added up, which tells for each word whether that holds; one for which it does not is cut from the sum
+//! before it. The same for a word with a piece that has another score. Where the sum may have started over it is made
+//! when it is asked for, which it need not be as long as it is even.
+
+use super::fuse::fuse;
+use super::parts::Parts;
+use super::raw::Together;
+use super::sums::cut_exactly;
+use super::words::Habit;
+use super::{Learned, Tokenizer, Worker};
+use crate::cache::{KnownWords, LONGEST_KNOWN, hash_at, look_up_spans};
+use crate::model::Scratch;
+use crate::model::unigram::{Behind, Even, EvenSum, Running, Unigram};
+use crate::normalize::Place;
+use crate::prepare::{Raw, RawScratch, RawWord};
+
+/// Words that are looked up at once.
+const WORDS: usize = 64;
+
+/// A stretch of text on its way.
+struct Stretch<'a> {
+    known: &'a mut KnownWords,
+    out: &'a mut Vec<u32>,
+    words: Words<'a>,
+    /// Where words start and end that wait, and how many they are.
+    starts: [u32; WORDS],
+    ends: [u32; WORDS],
+    len: usize,
+    /// The sum behind all words that were looked up but the last.
+    sum: EvenSum,
+    /// Where these start and end. If there are any, the sum behind them is even.
+    last: Vec<(u32, u32)>,
+    /// Room for the ids of a word.
+    exact: Vec<u32>,
+}
+
+/// Encodes words.
+struct Words<'a> {
+    tokenizer: &'a Tokenizer,
+    model: &'a Unigram,
+    even: &'a Even,
+    raw: Raw,
+    text: &'a str,
+    scratch: &'a mut Scratch,
+    room: &'a mut RawScratch,
+    /// Parts of words.
+    parts: &'a mut KnownWords,
+    habit: &'a mut Habit,
+    /// Where words start that are to be cut exactly, of those that are looked up, though their ids do not tell.
+    odd: Vec<u32>,
+    /// Whether all words were certain so far.
+    sure: bool,
+}
+
+impl Tokenizer {
+    /// As [`Tokenizer::raw_with_sums`].
+    pub(super) fn raw_with_even_sums(
+        &self,
+        model: (&Unigram, &Even),
+        raw: Raw,
+        text: &str,
+        place: Place,
+        worker: &mut Worker,
+        out: &mut Vec<u32>,
+    ) -> bool {
+        let first = out.len();
+        let mut stretch = Stretch::of(self, model, raw, text, worker, out);
+        let mut certain = true;
+        if raw.is_listed(text, place) {
+            raw.for_each_list(text, |starts, ends, _| stretch.list(starts, ends));
+        } else {
+            certain = raw.for_each(text, place, |word| stretch.word(word));
+        }
+        // Nothing may wait for the next text.
+        stretch.finish();
+        let sure = certain && stretch.words.sure;
+        if let Some(unknown) = model.0.unknown().filter(|_| sure && model.0.fuses()) {
+            fuse(out, first, unknown);
+        }
+        sure
+    }
+
+    /// As [`Tokenizer::sums_together`]. In each text the sum begins with 0, which is even: no word needs to be cut exactly
+    /// as long as there is none with another score.
+    pub(super) fn even_sums_together(
+        &self,
+        model: (&Unigram, &Even),
+        raw: Raw,
+        texts: Together<'_>,
+        worker: &mut Worker,
+        out: &mut Vec<u32>,
+        behind: impl FnMut(usize),
+    ) -> bool {
+        let first = out.len();
+        let Together { all, starts, ends, .. } = texts;
+        let Stretch { known, out, mut words, .. } = Stretch::of(self, model, raw, all, worker, out);
+        words.look_up(starts, ends, known, out, behind);
+        words.sure && words.odd.is_empty() && !out[first..].iter().any(|&id| model.1.is_other(id))
+    }
+}
+
+impl<'a> Stretch<'a> {
+    fn of(
+        tokenizer: &'a Tokenizer,
+        (model, even): (&'a Unigram, &'a Even),
+        raw: Raw,
+        text: &'a str,
+        worker: &'a mut Worker,
+        out: &'a mut Vec<u32>,
+    ) -> Self {
+        let Worker { learned, raw_room: room, scratch, .. } = worker;
+        let Learned { raw: known, raw_parts: parts, habit, .. } = learned;
+        let (odd, exact, sure) = (Vec::new(), Vec::new(), true);
+        let words =
+            Words { tokenizer, model, even, raw, text, scratch, room, parts, habit, odd, sure };
+        let (starts, ends, sum) = ([0; WORDS], [0; WORDS], EvenSum::default());
+        Self { known, out, words, starts, ends, len: 0, sum, last: Vec::new(), exact }
+    }
+
+    #[inline(always)]
+    fn word(&mut self, RawWord { start, end, odd }: RawWord) {
+        if odd.is_some() {
+            self.finish();
+            let before = known_sum(&mut self.words, self.sum, &mut self.last, &mut self.exact);
+            self.sum = self.words.exactly(start, end, odd, before, self.out);
+            return;
+        }
+        (self.starts[self.len], self.ends[self.len]) = (start as u32, end as u32);
+        self.len += 1;
+        if self.len == WORDS {
+            self.finish();
+        }
+    }
+
+    /// The same for many.
+    fn list(&mut self, starts: &[u32], ends: &[u32]) {
+        self.finish();
+        for (starts, ends) in starts.chunks(WORDS).zip(ends.chunks(WORDS)) {
+            self.look_up(starts, ends);
+        }
+    }
+
+    /// Looks up what waits.
+    fn finish(&mut self) {
+        if self.len > 0 {
+            let (starts, ends, len) = (self.starts, self.ends, std::mem::take(&mut self.len));
+            self.look_up(&starts[..len], &ends[..len]);
+        }
+    }
+
+    /// Looks up to 64 words up.
+    #[inline(never)]
+    fn look_up(&mut self, starts: &[u32], ends: &[u32]) {
+        let Self { known, out, words, sum, last, exact, .. } = self;
+        let mut first = out.len();
+        let (mut behind, mut count) = ([0; WORDS], 0);
+        words.look_up(starts, ends, known, out, |ids| {
+            behind[count] = ids;
+            count += 1;
+        });
+        let mut odd = std::mem::take(&mut words.odd);
+        let mut next = odd.iter().peekable();
+        for at in 0..count {
+            let (start, end) = (starts[at], ends[at]);
+            let ids = &out[first..behind[at]];
+            let is_odd = next.next_if_eq(&&start).is_some();
+            match words.even.behind(last.is_empty().then_some(*sum), ids) {
+                Behind::Sum(behind) if !is_odd => *sum = behind,
+                Behind::Even if !is_odd => last.push((start, end)),
+                _ => {
+                    let before = known_sum(words, *sum, last, exact);
+                    *sum = words.exactly(start as usize, end as usize, None, before, exact);
+                    if *exact != ids {
+                        let moved = exact.len().wrapping_sub(ids.len());
+                        out.splice(first..behind[at], exact.iter().copied());
+                        let later = &mut behind[at..count];
+                        later.iter_mut().for_each(|place| *place = place.wrapping_add(moved));
+                    }
+                    exact.clear();
+                }
+            }
+            first = behind[at];
+        }
+        odd.clear();
+        words.odd = odd;
+    }
+}
+
+/// The sum behind the last words, which are no longer the last. `room` stays empty.
+fn known_sum(
+    words: &mut Words<'_>,
+    mut sum: EvenSum,
+    last: &mut Vec<(u32, u32)>,
+    room: &mut Vec<u32>,
+) -> EvenSum {
+    for (start, end) in last.drain(..) {
+        sum = words.exactly(start as usize, end as usize, None, sum, room);
+        room.clear();
+    }
+    sum
+}
+
+impl Words<'_> {
+    /// Appends the ids that words have if no sum is rounded.
+    fn look_up(
+        &mut self,
+        starts: &[u32],
+        ends: &[u32],
+        known: &mut KnownWords,
+        out: &mut Vec<u32>,
+        behind: impl FnMut(usize),
+    ) {
+        let text = self.text.as_bytes();
+        let mut encode = |known: &KnownWords, start: usize, end: usize, out: &mut Vec<u32>| {
+            self.learn(known, start, end, out)
+        };
+        look_up_spans(text, known, (starts, ends), false, out, &mut encode, behind);
+    }
+
+    /// Appends the ids of a word that is not known. Says whether it is to be remembered.
+    #[inline(never)]
+    fn learn(&mut self, table: &KnownWords, start: usize, end: usize, out: &mut Vec<u32>) -> bool {
+        if !self.sure {
+            return false;
+        }
+        let Self { tokenizer, model, even, raw, text, scratch, room, parts, .. } = self;
+        let (word, before) = (&text[start..end], out.len());
+        let ready = raw.ready(&tokenizer.prepare, word, None, room).ok().flatten();
+        let mut parts = Parts { model, known: parts, near: &mut scratch.near };
+        let mark = ready.and_then(|ready| parts.word(ready.prepared.text, out));
+        let Some(mark) = mark else {
+            self.sure = false;
+            return false;
+        };
+        if !mark.is_even() && !out[before..].iter().any(|&id| even.is_other(id)) {
+            self.odd.push(start as u32);
+            return false;
+        }
+        word.len() <= LONGEST_KNOWN
+            && (!table.is_large() || self.habit.again(hash_at(text.as_bytes(), start, end)))
+    }
+
+    /// Appends the ids of a word, cut from the true sum before it; tells the sum behind it.
+    fn exactly(
+        &mut self,
+        start: usize,
+        end: usize,
+        odd: Option<bool>,
+        before: EvenSum,
+        out: &mut Vec<u32>,
+    ) -> EvenSum {
+        let Self { tokenizer, model, raw, text, scratch, room, .. } = self;
+        let mut running = Running { single: before.sum(), double: 0.0 };
+        let word = (&text[start..end], odd);
+        let cut = cut_exactly((*tokenizer, *model, *raw), word, (room, scratch), &mut running, out);
+        self.sure &= cut.is_some();
+        EvenSum::new(running.single)
+    }
+}
