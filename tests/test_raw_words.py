@@ -295,4 +295,6 @@ def test_an_odd_score_that_nearly_ties() -> None:
     assert tok.tokens("xbca") == ["▁", "xbc", "a"]
     far = "d " * 700
     assert tok.tokens(far + "xbca")[-3:] == ["▁", "x", "bca"]
-    compare(tok, [far + "xbca a " * count + far + "xbca b" for count in range(1, 40)])
+    # New words of known parts, too: no piece lies across `d`.
+    words = [f"{'d' * left}xbca{'d' * right}" for left in range(4) for right in range(4)]
+    compare(tok, [far + " ".join(words[:count]) for count in range(1, 17)])
