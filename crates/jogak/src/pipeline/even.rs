@@ -230,7 +230,12 @@ impl Words<'_> {
         let (word, before) = (&text[start..end], out.len());
         let ready = raw.ready(&tokenizer.prepare, word, None, room).ok().flatten();
         let mut parts = Parts { model, known: parts, near: &mut scratch.near };
-        let mark = ready.and_then(|ready| parts.word(ready.prepared.text, out));
+        // Nearly all parts of Chinese are single characters: there is nothing to ask for ahead.
+        let is_dense = word.as_bytes().first().is_some_and(|&byte| byte >= 0xE0);
+        let mark = ready.and_then(|ready| match is_dense {
+            true => Some(parts.long_word(ready.prepared.text, out)?.0),
+            false => parts.word(ready.prepared.text, out),
+        });
         let Some(mark) = mark else {
             self.sure = false;
             return false;

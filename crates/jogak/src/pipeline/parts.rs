@@ -118,27 +118,31 @@ impl Parts<'_> {
         sum.mark(model)
     }
 
-    /// The same for a long word: of its parts only those are looked up that are one character. Tells how many
-    /// bytes these have, too.
+    /// The same for a long word, or one that is nearly all single characters: nothing is asked for ahead. Of its parts only
+    /// those are looked up that are one character, as cutting others costs no more, in Korean; all, where scores are even.
+    /// Tells how many bytes the known ones have, too.
     pub(super) fn long_word(&mut self, word: &str, out: &mut Vec<u32>) -> Option<(Marked, usize)> {
         let Self { model, known, near, .. } = self;
         let bytes = word.as_bytes();
         let sum = &mut Sum::new();
+        let all = model.even().is_some();
         model.borders().for_each_part(bytes, 0, bytes.len(), |start, end, character| {
-            if character != 0
-                && let Some(count) = known.append_character(character, out)
-            {
-                let ids = &out[out.len() - count..];
-                sum.knows(end - start, extent(model, end - start, character, ids));
-                return;
-            }
+            let size = end - start;
             if character != 0 {
-                return cut(model, known, near, (word, start, end), character, sum, out);
+                if let Some(count) = known.append_character(character, out) {
+                    let ids = &out[out.len() - count..];
+                    return sum.knows(size, extent(model, size, character, ids));
+                }
+            } else if !all {
+                if let Some(before) = sum.new {
+                    let mark = near.part(model, &word[start..end], out).ok();
+                    sum.new = mark.map(|mark| before.then(mark));
+                }
+                return;
+            } else if known.get(bytes, start, end, out) {
+                return sum.knows(size, MOST_A_BYTE * size as f64);
             }
-            if let Some(before) = sum.new {
-                let mark = near.part(model, &word[start..end], out).ok();
-                sum.new = mark.map(|mark| before.then(mark));
-            }
+            cut(model, known, near, (word, start, end), character, sum, out);
         });
         Some((sum.mark(model)?, sum.known_bytes))
     }
