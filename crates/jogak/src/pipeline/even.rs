@@ -8,7 +8,7 @@
 use super::fuse::fuse;
 use super::parts::Parts;
 use super::raw::Together;
-use super::sums::cut_exactly;
+use super::sums::{WORDS, Waiting, cut_exactly};
 use super::words::Habit;
 use super::{Learned, Tokenizer, Worker};
 use crate::cache::{KnownWords, LONGEST_KNOWN, hash_at, look_up_spans};
@@ -17,18 +17,12 @@ use crate::model::unigram::{Behind, Even, EvenSum, Running, Unigram};
 use crate::normalize::Place;
 use crate::prepare::{Raw, RawScratch, RawWord};
 
-/// Words that are looked up at once.
-const WORDS: usize = 64;
-
 /// A stretch of text on its way.
 struct Stretch<'a> {
     known: &'a mut KnownWords,
     out: &'a mut Vec<u32>,
     words: Words<'a>,
-    /// Where words start and end that wait, and how many they are.
-    starts: [u32; WORDS],
-    ends: [u32; WORDS],
-    len: usize,
+    waiting: Waiting,
     /// The sum behind all words that were looked up but the last.
     sum: EvenSum,
     /// Where these start and end. If there are any, the sum behind them is even.
@@ -116,8 +110,8 @@ impl<'a> Stretch<'a> {
         let (odd, exact, sure) = (Vec::new(), Vec::new(), true);
         let words =
             Words { tokenizer, model, even, raw, text, scratch, room, parts, habit, odd, sure };
-        let (starts, ends, sum) = ([0; WORDS], [0; WORDS], EvenSum::default());
-        Self { known, out, words, starts, ends, len: 0, sum, last: Vec::new(), exact }
+        let (waiting, sum) = (Waiting::NONE, EvenSum::default());
+        Self { known, out, words, waiting, sum, last: Vec::new(), exact }
     }
 
     #[inline(always)]
@@ -128,9 +122,7 @@ impl<'a> Stretch<'a> {
             self.sum = self.words.exactly(start, end, odd, before, self.out);
             return;
         }
-        (self.starts[self.len], self.ends[self.len]) = (start as u32, end as u32);
-        self.len += 1;
-        if self.len == WORDS {
+        if self.waiting.take(start, end) {
             self.finish();
         }
     }
@@ -145,9 +137,9 @@ impl<'a> Stretch<'a> {
 
     /// Looks up what waits.
     fn finish(&mut self) {
-        if self.len > 0 {
-            let (starts, ends, len) = (self.starts, self.ends, std::mem::take(&mut self.len));
-            self.look_up(&starts[..len], &ends[..len]);
+        if let Some(waiting) = self.waiting.leave() {
+            let (starts, ends) = waiting.spans();
+            self.look_up(starts, ends);
         }
     }
 

@@ -40,17 +40,44 @@ fn far(bytes: usize, words: usize) -> usize {
 }
 
 /// Words that are looked up at once.
-const WORDS: usize = 64;
+pub(super) const WORDS: usize = 64;
+
+/// Words that wait to be looked up, by where they start and end.
+pub(super) struct Waiting {
+    starts: [u32; WORDS],
+    ends: [u32; WORDS],
+    len: usize,
+}
+
+impl Waiting {
+    /// None.
+    pub(super) const NONE: Waiting = Waiting { starts: [0; WORDS], ends: [0; WORDS], len: 0 };
+
+    /// Takes a word, for which there is room. Says whether there is none for another.
+    #[inline(always)]
+    pub(super) fn take(&mut self, start: usize, end: usize) -> bool {
+        (self.starts[self.len], self.ends[self.len]) = (start as u32, end as u32);
+        self.len += 1;
+        self.len == WORDS
+    }
+
+    /// Those that wait, if any; none does then.
+    pub(super) fn leave(&mut self) -> Option<Self> {
+        (self.len > 0).then(|| std::mem::replace(self, Self::NONE))
+    }
+
+    /// Where they start and end.
+    pub(super) fn spans(&self) -> (&[u32], &[u32]) {
+        (&self.starts[..self.len], &self.ends[..self.len])
+    }
+}
 
 /// A stretch of text on its way.
 struct Stretch<'a> {
     known: &'a mut KnownWords,
     out: &'a mut Vec<u32>,
     sums: Sums<'a>,
-    /// Where words start and end that wait, and how many they are.
-    starts: [u32; WORDS],
-    ends: [u32; WORDS],
-    len: usize,
+    waiting: Waiting,
     /// How far the sum can be from 0 before the words that wait, and behind them.
     before: usize,
     behind: usize,
@@ -187,8 +214,7 @@ impl<'a> Stretch<'a> {
             together: false,
             sure: true,
         };
-        let (starts, ends, len) = ([0; WORDS], [0; WORDS], 0);
-        Stretch { known, out, sums, starts, ends, len, before: 0, behind: 0 }
+        Stretch { known, out, sums, waiting: Waiting::NONE, before: 0, behind: 0 }
     }
 
     #[inline(always)]
@@ -198,9 +224,7 @@ impl<'a> Stretch<'a> {
             return self.by_itself(start, end, odd);
         }
         self.behind = behind;
-        (self.starts[self.len], self.ends[self.len]) = (start as u32, end as u32);
-        self.len += 1;
-        if self.len == WORDS {
+        if self.waiting.take(start, end) {
             self.finish();
         }
     }
@@ -224,9 +248,9 @@ impl<'a> Stretch<'a> {
 
     /// Looks up what waits.
     fn finish(&mut self) {
-        if self.len > 0 {
-            let (starts, ends, len) = (self.starts, self.ends, std::mem::take(&mut self.len));
-            self.look_up(&starts[..len], &ends[..len], |_| ());
+        if let Some(waiting) = self.waiting.leave() {
+            let (starts, ends) = waiting.spans();
+            self.look_up(starts, ends, |_| ());
         }
     }
 
