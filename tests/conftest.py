@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+import jogak
+
 ROOT = Path(__file__).resolve().parent.parent
 
 # A shell starts background jobs deaf to Ctrl-C; tests, and the processes they start, shall hear it.
@@ -45,3 +47,12 @@ def data() -> Callable[[str], Path]:
         return path
 
     return find
+
+
+@pytest.fixture(scope="session")
+def tok() -> jogak.Tokenizer:
+    """Byte-level, with two special tokens."""
+    counts = {"low": 5, "lower": 2, "newest": 6, "widest": 3}
+    korean = {"계란밥": 3, "간장밥": 5, "간장계란밥": 2, "볶음밥": 3}
+    config = jogak.BPE(vocab_size=280)
+    return jogak.train(counts | korean, config, special_tokens=["<pad>", "<|end|>"])

@@ -1,0 +1,174 @@
+"""Ids on their way back and out: decoding lists and arrays, batches, padding, Arrow."""
+
+from __future__ import annotations
+
+import sys
+from collections import UserList
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import jogak
+
+TEXTS = ["the lowest newest", "", "계란 간장 밥 😀", "wider\n\tlower"] * 3
+
+
+# --- decoding
+
+
+def test_decoding_takes_lists_and_arrays(tok: jogak.Tokenizer) -> None:
+    """Lists, tuples, ranges, arrays of any whole type, and slices of them."""
+    ids = tok.encode("lowest 계란")
+    for form in (
+        ids,
+        tuple(ids),
+        np.array(ids),
+        np.array(ids, dtype=np.uint32),
+        np.array(ids, dtype=np.uint16),
+        np.repeat(np.array(ids, dtype=np.uint32), 2)[::2],
+        np.array(ids[::-1], dtype=np.uint32)[::-1],
+    ):
+        assert tok.decode(form) == "lowest 계란"
+    assert tok.decode([]) == ""
+    assert tok.decode(np.array([], dtype=np.uint32)) == ""
+
+
+@pytest.mark.parametrize("kind", ["uint8", "uint16", "int32", "int64", "uint64"])
+def test_decoding_takes_many_ids(tok: jogak.Tokenizer, kind: str) -> None:
+    """Every kind of sequence and array is read in a way of its own."""
+    ids = [id_ for id_ in tok.encode("lowest low") if id_ < 256] * 99
+    text = tok.decode(ids[:1]) * 300
+    for many in ([ids[0]] * 300, tuple([ids[0]] * 300), np.array([ids[0]] * 600, dtype=kind)[::2]):
+        assert tok.decode(many) == text
+        assert tok.decode_bytes(many) == text.encode()
+    whole = "".join(tok.decode([id_]) for id_ in ids[:9]) * 11
+    assert tok.decode([*map(np.dtype(kind).type, ids[:9])] * 11) == whole
+    assert tok.decode_batch([ids[:9] * 11, np.array(ids[:9] * 11, dtype=kind)]) == [whole] * 2
+
+
+class Index:
+    """What is no number, but says where it stands."""
+
+    def __index__(self) -> int:
+        return 1
+
+
+NUMBERS = st.integers(0, 255)
+ODD = st.one_of(
+    st.integers(-(2**70), 2**70),
+    st.sampled_from([2**32 - 1, 2**32, 2**64 - 1, 2**64, -1, True, False]),
+    st.sampled_from([1.0, "1", None, b"1", Index(), np.uint8(7), np.int64(-1), []]),
+)
+
+
+@given(st.one_of(st.lists(NUMBERS), st.lists(NUMBERS | ODD)))
+def test_lists_are_read_as_other_sequences_are(tok: jogak.Tokenizer, ids: list[Any]) -> None:
+    """Those of a list are looked at where they lie, those of any other sequence are taken out."""
+
+    def answer(ids: Any) -> str:
+        try:
+            return tok.decode(ids)
+        except jogak.DecodeError as error:
+            return str(error)
+
+    assert answer(ids) == answer(tuple(ids)) == answer(UserList(ids))
+
+
+def test_reading_a_list_keeps_no_number_and_lets_none_go(tok: jogak.Tokenizer) -> None:
+    # Python makes each number above 256 anew.
+    ids = [int(str(id_)) for id_ in range(257, 270)]
+    wrong = [*ids, 2**40, object()]
+    before = [sys.getrefcount(id_) for id_ in wrong]
+    text = tok.decode(ids)
+    with pytest.raises(jogak.DecodeError):
+        tok.decode(wrong)
+    assert [sys.getrefcount(id_) for id_ in wrong] == before
+    assert tok.decode(ids) == text
+
+
+@pytest.mark.parametrize("ids", [[-1], [2**32], [1.5], ["a"], [10**6], 5, None], ids=str)
+def test_decoding_refuses_what_is_no_id(tok: jogak.Tokenizer, ids: Any) -> None:
+    with pytest.raises(jogak.DecodeError) as short:
+        tok.decode(ids)
+    if isinstance(ids, list):
+        with pytest.raises(jogak.DecodeError) as long:
+            tok.decode([0] * 500 + ids)
+        if ids != [10**6]:
+            assert str(long.value) == str(short.value)
+            with pytest.raises(jogak.DecodeError):
+                tok.decode_batch([[0], ids])
+    for wrong in (np.array([0, -1]), np.array([0, 2**32]), np.array([0.5]), np.zeros((2, 2), int)):
+        with pytest.raises(jogak.DecodeError):
+            tok.decode(wrong)
+
+
+def test_broken_characters(tok: jogak.Tokenizer) -> None:
+    """A part of a character: replaced, refused, or as bytes."""
+    ids = tok.encode("a😀", dropout=1.0)[:3]
+    assert tok.decode_bytes(ids) == "a😀".encode()[:3]
+    assert tok.decode(ids) == "a\ufffd"
+    with pytest.raises(jogak.DecodeError, match=r"byte 1.*decode_bytes"):
+        tok.decode(ids, errors="strict")
+    with pytest.raises(jogak.ConfigError, match="replace"):
+        tok.decode(ids, errors="ignore")  # type: ignore[arg-type]  # wrong on purpose
+
+
+# --- arrays and batches
+
+
+def test_encode_array(tok: jogak.Tokenizer) -> None:
+    ids = tok.encode_array("lowest")
+    assert ids.dtype == np.uint32
+    assert ids.tolist() == tok.encode("lowest")
+    assert tok.encode_array("").shape == (0,)
+
+
+def test_batch(tok: jogak.Tokenizer) -> None:
+    """Two arrays; a sequence of arrays; lists; any iterable of texts."""
+    batch = tok.encode_batch(iter(TEXTS))
+    assert (batch.ids.dtype, batch.offsets.dtype) == (np.uint32, np.int64)
+    assert len(batch) == len(TEXTS)
+    assert batch.to_lists() == [tok.encode(text) for text in TEXTS]
+    assert [row.tolist() for row in batch] == batch.to_lists()
+    assert batch[-1].tolist() == batch.to_lists()[-1]
+    assert batch == tok.encode_batch(TEXTS)
+    assert batch != tok.encode_batch(TEXTS[1:])
+    with pytest.raises(IndexError, match="batch of 12"):
+        batch[12]
+    assert tok.encode_batch([]).to_lists() == []
+    with pytest.raises(jogak.ConfigError, match="encode\\(text\\)"):
+        tok.encode_batch("one text")
+
+
+def test_padding(tok: jogak.Tokenizer) -> None:
+    """A rectangle, filled at either side; nothing is cut in silence."""
+    rows = tok.encode_batch(TEXTS[:4])
+    longest = max(map(len, rows.to_lists()))
+    for side in ("right", "left"):
+        padded = rows.pad(0, side=side, length=longest + 2)
+        assert padded.dtype == np.uint32
+        for row, ids in zip(padded.tolist(), rows.to_lists(), strict=True):
+            fill = [0] * (longest + 2 - len(ids))
+            assert row == (ids + fill if side == "right" else fill + ids)
+    assert rows.pad(0).shape == (4, longest)
+    assert tok.encode_batch([]).pad(0).shape == (0, 0)
+    with pytest.raises(jogak.ConfigError, match="cut the texts"):
+        rows.pad(0, length=2)
+    with pytest.raises(jogak.ConfigError, match="middle"):
+        rows.pad(0, side="middle")
+
+
+def test_arrow(tok: jogak.Tokenizer) -> None:
+    """Pyarrow takes a batch as it is."""
+    pa = pytest.importorskip("pyarrow")
+    batch = tok.encode_batch(TEXTS)
+    array = pa.array(batch)
+    assert pa.types.is_large_list(array.type)
+    assert array.type.value_type == pa.uint32()
+    array.validate(full=True)
+    assert array.to_pylist() == batch.to_lists()
+    assert pa.array(tok.encode_batch([])).to_pylist() == []
+    assert pa.array(tok.encode_batch(["", ""])).to_pylist() == [[], []]
