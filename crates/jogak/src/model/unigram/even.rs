@@ -23,7 +23,7 @@ const PARTS: f32 = 64.0;
 /// No score is farther from 0: what is added to a sum that has not started over yet stays below 2^18.
 const LARGEST_SCORE: f32 = 65_536.0;
 
-/// Sums stay below this, some of them rounded, before one is taken to start over.
+/// A sum that may be farther from 0 than this, give or take what rounding did, is taken to start over.
 const LIMIT: f32 = LARGEST_SINGLE - 1000.0;
 
 /// The scores of a model that has such.
@@ -215,9 +215,7 @@ mod tests {
                         assert!(is_same && is_even(running.single), "{word} from {before:?}");
                         again += u32::from(running.single > before.sum());
                     }
-                    Behind::Nothing => {
-                        nothings += 1;
-                    }
+                    Behind::Nothing => nothings += 1,
                 }
                 // What is known of a sum that is even is known of all such.
                 let of_any = matches!(even.behind(None, &ids), Behind::Even);
@@ -238,9 +236,7 @@ mod tests {
         let model = model(scores);
         let (even, mut viterbi, mut ids) = (model.even().unwrap(), Viterbi::default(), Vec::new());
         NearTies::default().part(&model, "ab", &mut ids).unwrap();
-        let name = |id: u32| PIECES[id as usize];
-        assert_eq!(ids.iter().map(|&id| name(id)).collect::<String>(), "ab");
-        assert_eq!(ids.len(), 1);
+        assert_eq!(ids, [5]);
         let path = |sum: f32, viterbi: &mut Viterbi| {
             let mut running = Running { single: sum, double: 0.0 };
             model.part("ab", &mut running, viterbi, &mut Silent).unwrap();
