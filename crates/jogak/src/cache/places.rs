@@ -7,11 +7,10 @@
 use super::INLINE;
 use super::found::{Found, Sought};
 use super::known::KnownWords;
+use crate::scan::{EIGHT, Look};
 
 /// Words to a block.
 pub(super) const WORDS: usize = 64;
-/// Words that are taken at once.
-const EIGHT: usize = 8;
 
 /// What to look for, to find up to [`WORDS`] words.
 #[derive(Debug, Clone)]
@@ -42,23 +41,23 @@ impl Places {
     }
 
     /// Says where the words are that begin at `starts` and end at `ends`, up to [`WORDS`] of them, and has memory fetched.
-    /// Whether any has more than 15 bytes.
+    /// Which of them have more than 15 bytes: bit i is word i.
     #[inline(always)]
-    pub(super) fn seek(
+    pub(super) fn seek<L: Look>(
         &mut self,
         text: &[u8],
         table: &KnownWords,
         starts: &[u32],
         ends: &[u32],
-    ) -> bool {
+    ) -> u64 {
         let short = table.short().found();
-        let mut has_long = false;
+        let mut long = 0;
         let (starts, rest) = starts.as_chunks::<EIGHT>();
         let (ends, rest_ends) = ends.as_chunks::<EIGHT>();
         for (number, (starts, ends)) in starts.iter().zip(ends).enumerate() {
             let keys = &mut self.keys.as_chunks_mut().0[number];
             let lines = &mut self.lines.as_chunks_mut().0[number];
-            let longest = seek_eight(short, text, starts, ends, keys, lines);
+            let longest = seek_eight::<L>(short, text, starts, ends, keys, lines);
             lines.iter().for_each(|&line| short.prefetch(line));
             if longest.is_some_and(|longest| longest <= INLINE) {
                 continue;
@@ -66,15 +65,15 @@ impl Places {
             // Some are long, or the text ends here.
             for (at, (&start, &end)) in (number * EIGHT..).zip(starts.iter().zip(ends)) {
                 if longest.is_none() || is_long(start, end) {
-                    has_long |= self.seek_one(at, text, table, start, end);
+                    long |= self.seek_one(at, text, table, start, end);
                 }
             }
         }
         let done = starts.len() * EIGHT;
         for (at, (&start, &end)) in (done..).zip(rest.iter().zip(rest_ends)) {
-            has_long |= self.seek_one(at, text, table, start, end);
+            long |= self.seek_one(at, text, table, start, end);
         }
-        has_long
+        long
     }
 
     /// The same for one word.
@@ -86,9 +85,9 @@ impl Places {
         table: &KnownWords,
         start: u32,
         end: u32,
-    ) -> bool {
+    ) -> u64 {
         self.set(at, table.seek(text, start as usize, end as usize));
-        is_long(start, end)
+        u64::from(is_long(start, end)) << at
     }
 }
 
@@ -101,7 +100,7 @@ fn is_long(start: u32, end: u32) -> bool {
 /// The same for eight words: how long the longest of them is, in bytes. What is said of words of more than 15 means nothing. None
 /// if one of them begins less than 16 bytes before the end of the text.
 #[inline(always)]
-fn seek_eight(
+fn seek_eight<L: Look>(
     short: Found<'_>,
     text: &[u8],
     starts: &[u32; EIGHT],
@@ -109,13 +108,7 @@ fn seek_eight(
     keys: &mut [[u64; 2]; EIGHT],
     lines: &mut [u32; EIGHT],
 ) -> Option<usize> {
-    let (mut low, mut high) = ([0; EIGHT], [0; EIGHT]);
-    for at in 0..EIGHT {
-        let start = starts[at] as usize;
-        let bytes = text.get(start..start + 16)?.try_into().ok()?;
-        let key = u128::from_le_bytes(bytes);
-        (low[at], high[at]) = (key as u64, (key >> 64) as u64);
-    }
+    let (low, high) = L::sixteens(text, starts)?;
     let mut longest = 0;
     for at in 0..EIGHT {
         let len = ends[at].wrapping_sub(starts[at]);

@@ -6,12 +6,14 @@
 //! written when 64 have come, without a branch that depends on it. What is not found at once is left to the
 //! plain look-up.
 
+use std::ops::Range;
+
 use super::INLINE;
 use super::found::{Sought, Spot};
 use super::known::KnownWords;
 use super::packed::{MOST, Packed};
 use super::places::WORDS;
-use crate::scan::{Look, Task, fastest};
+use crate::scan::{Look, Task, fastest, prefetch};
 
 /// Words of one text that wait.
 #[derive(Debug)]
@@ -230,13 +232,13 @@ where
         let mut stage = [0; STAGE];
         while !starts.is_empty() {
             let words = starts.len().min(WORDS);
-            let mut has_long = false;
+            let mut long = 0u64;
             if CHARACTERS {
                 for (at, (&start, &end)) in starts.iter().zip(ends).take(words).enumerate() {
                     let (start, end) = (start as usize, end as usize);
                     let character = character(text, start, end);
                     let known = table.character(character) != Packed::NONE;
-                    has_long |= end - start > INLINE;
+                    long |= u64::from(end - start > INLINE) << at;
                     places.set(
                         at,
                         if known {
@@ -247,11 +249,11 @@ where
                     );
                 }
             } else {
-                has_long = places.seek(text, table, &starts[..words], &ends[..words]);
+                long = places.seek::<L>(text, table, &starts[..words], &ends[..words]);
             }
-            if has_long {
-                let long = (0..words).map(|at| places.get(at)).filter(|place| place.is_long());
-                long.for_each(|place| table.prefetch_long(place));
+            while long != 0 {
+                table.prefetch_long(places.get(long.trailing_zeros() as usize));
+                long &= long - 1;
             }
             let shape = table.short().shape();
             let mut done = 0;
@@ -272,6 +274,9 @@ where
                     behind_known,
                 );
                 out.extend_from_slice(&stage[..ids]);
+                if let Some(room) = out.spare_capacity_mut().get(AHEAD) {
+                    (0..room.len()).step_by(LINE).for_each(|at| prefetch(room, at));
+                }
                 done += known;
                 if done == words {
                     break;
@@ -298,6 +303,9 @@ where
     }
 }
 
+/// Where ids will be written that come a few blocks later, and how many of them lie together.
+const AHEAD: Range<usize> = 256..352;
+const LINE: usize = 64 / size_of::<u32>();
 /// Room for the ids of a block.
 const STAGE: usize = WORDS * MOST;
 
@@ -336,6 +344,15 @@ mod tests {
     use super::*;
     use crate::random::SplitMix64;
     use crate::scan::every_way;
+
+    struct Seek<'a>(&'a mut Places, &'a [u8], &'a KnownWords, &'a [u32], &'a [u32], &'a mut u64);
+
+    impl Task for Seek<'_> {
+        fn run<L: Look>(self) {
+            let Self(places, text, table, starts, ends, long) = self;
+            *long = places.seek::<L>(text, table, starts, ends);
+        }
+    }
 
     #[test]
     fn gives_what_the_table_gives() {
@@ -427,9 +444,11 @@ mod tests {
                 }
                 let mut places = Places::default();
                 for (starts, ends) in starts.chunks(WORDS).zip(ends.chunks(WORDS)) {
-                    let has_long = places.seek(bytes, &table, starts, ends);
-                    let lengths = || starts.iter().zip(ends).map(|(start, end)| end - start);
-                    assert_eq!(has_long, lengths().any(|len| len > INLINE as u32));
+                    let mut long = 0;
+                    fastest(Seek(&mut places, bytes, &table, starts, ends, &mut long));
+                    let lengths = starts.iter().zip(ends).map(|(start, end)| end - start).rev();
+                    let is_long = lengths.map(|len| u64::from(len > INLINE as u32));
+                    assert_eq!(long, is_long.fold(0, |bits, long| bits << 1 | long));
                     for (at, (&start, &end)) in starts.iter().zip(ends).enumerate() {
                         let sought = table.seek(bytes, start as usize, end as usize);
                         assert_eq!(places.get(at), sought, "{way:?} {:?}", &text[start as usize..]);

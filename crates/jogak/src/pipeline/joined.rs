@@ -19,11 +19,14 @@ use crate::added::Input;
 use crate::error::Error;
 use crate::normalize::Place;
 use crate::prepare::Raw;
+use crate::scan::prefetch;
 
 /// Longer texts, in bytes, are encoded by themselves.
 const LONGEST: usize = 1 << 9;
 /// Texts are put together up to so many bytes, which stay in the first-level cache with what is made of them.
 const FULL: usize = 1 << 12;
+/// So many bytes of a text are fetched before its turn.
+const AHEAD: usize = 1 << 10;
 /// Where words are looked up as they stand, texts of so many words are encoded at once.
 const WORDS: usize = 1 << 6;
 
@@ -246,6 +249,28 @@ impl<E: FnMut(usize)> Encoding<'_, E> {
     }
 }
 
+/// The same, each while the next one is told.
+fn with_next<T>(
+    items: impl Iterator<Item = T>,
+    mut tell: impl FnMut(&T),
+) -> impl Iterator<Item = T> {
+    let mut items = items.peekable();
+    std::iter::from_fn(move || {
+        let item = items.next();
+        items.peek().map(&mut tell);
+        item
+    })
+}
+
+/// Has the beginning of a text fetched: where one text ends, nothing tells the processor where the next one is.
+fn fetch(text: &str) {
+    const LINE: usize = 64;
+    let bytes = text.as_bytes();
+    for at in (0..bytes.len().min(AHEAD)).step_by(LINE) {
+        prefetch(bytes, at);
+    }
+}
+
 impl Tokenizer {
     /// How short texts are encoded together, if they are.
     fn joint(&self, request: &Request) -> Option<Joint> {
@@ -277,6 +302,7 @@ impl Tokenizer {
         end: impl FnMut(usize),
     ) -> Result<(), (usize, Error)> {
         let mut encoding = Encoding { tokenizer: self, request, worker, ids, end };
+        let texts = with_next(texts, |(next, _)| fetch(next.text));
         let Some(joint) = self.joint(request) else {
             for (input, number) in texts {
                 encoding.alone(input, number)?;

@@ -3,21 +3,23 @@
 #![allow(
     unsafe_code,
     reason = "Vector instructions are unsafe to call where the machine may lack them. `run` asks the machine; \
-              nobody else can come here. No memory is touched through a pointer."
+              nobody else can come here. The one pointer that is read through is checked before."
 )]
 
 use std::arch::x86_64::{
-    __m128i, __m512i, _mm256_and_si256, _mm256_cmpeq_epi64_mask, _mm256_cvtepi64_epi32,
-    _mm256_set1_epi64x, _mm256_setr_epi64x, _mm256_srlv_epi64, _mm512_add_epi32,
+    __m128i, __m256i, __m512i, _mm256_and_si256, _mm256_cmpeq_epi64_mask, _mm256_cmpgt_epu32_mask,
+    _mm256_cvtepi64_epi32, _mm256_set_m128i, _mm256_set1_epi32, _mm256_set1_epi64x,
+    _mm256_setr_epi64x, _mm256_srlv_epi64, _mm512_add_epi32, _mm512_castsi256_si512,
     _mm512_castsi512_si128, _mm512_cmpeq_epi8_mask, _mm512_cmple_epu8_mask, _mm512_cvtepu8_epi32,
-    _mm512_extracti32x4_epi32, _mm512_maskz_compress_epi8, _mm512_movepi8_mask, _mm512_set1_epi8,
-    _mm512_set1_epi32, _mm512_setr_epi64, _mm512_sub_epi8,
+    _mm512_extracti32x4_epi32, _mm512_inserti64x4, _mm512_maskz_compress_epi8, _mm512_movepi8_mask,
+    _mm512_set1_epi8, _mm512_set1_epi32, _mm512_setr_epi64, _mm512_sub_epi8, _mm512_unpackhi_epi64,
+    _mm512_unpacklo_epi64,
 };
 use std::mem::transmute;
 
 use super::able::Able;
 use super::avx2::{pick, settled};
-use super::{Apart, Ascii, BLOCK, Chinese, Eastern, High, Look, PICKED, Task};
+use super::{Apart, Ascii, BLOCK, Chinese, EIGHT, Eastern, High, Look, PICKED, Task};
 
 static ABLE: Able = Able::new();
 
@@ -191,6 +193,32 @@ fn twenties(number: u64, room: &mut [u32; 4]) {
 }
 
 #[inline]
+#[target_feature(enable = "avx512f,avx512vl,avx2")]
+fn sixteens(bytes: &[u8], places: &[u32; EIGHT]) -> Option<([u64; EIGHT], [u64; EIGHT])> {
+    let last = u32::try_from(bytes.len().checked_sub(16)?).unwrap_or(u32::MAX);
+    // SAFETY: eight numbers of 32 bits are as large as such a vector, and all of their bits may stand in it.
+    let all = unsafe { transmute::<[u32; EIGHT], __m256i>(*places) };
+    if _mm256_cmpgt_epu32_mask(all, _mm256_set1_epi32(last as i32)) != 0 {
+        return None;
+    }
+    let load = |at: usize| -> __m128i {
+        // SAFETY: no place is behind the last one that has 16 bytes behind it.
+        unsafe { bytes.as_ptr().add(places[at] as usize).cast::<__m128i>().read_unaligned() }
+    };
+    // Every other place side by side, so that halves of both make the numbers in their order.
+    let every_other = |at: usize| {
+        let two = |at: usize| _mm256_set_m128i(load(at + 2), load(at));
+        _mm512_inserti64x4::<1>(_mm512_castsi256_si512(two(at)), two(at + 4))
+    };
+    let (even, odd) = (every_other(0), every_other(1));
+    let (first, second) = (_mm512_unpacklo_epi64(even, odd), _mm512_unpackhi_epi64(even, odd));
+    // SAFETY: eight numbers of 64 bits are as large as such a vector, and all of its bits may stand in them.
+    Some(unsafe {
+        (transmute::<__m512i, [u64; EIGHT]>(first), transmute::<__m512i, [u64; EIGHT]>(second))
+    })
+}
+
+#[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn starts(bytes: &[u8; BLOCK]) -> u64 {
     !within(load(bytes), 0x80, 0xBF)
@@ -235,6 +263,7 @@ impl Look for Avx512 {
         fn chinese(bytes: &[u8; BLOCK]) -> Chinese;
         fn eastern(bytes: &[u8; BLOCK]) -> Eastern;
         fn same(bytes: &[u8; BLOCK], low: u64, high: u64) -> u32;
+        fn sixteens(bytes: &[u8], places: &[u32; EIGHT]) -> Option<([u64; EIGHT], [u64; EIGHT])>;
         fn starts(bytes: &[u8; BLOCK]) -> u64;
         fn pick(bytes: &[u8; PICKED], places: &[u8; PICKED]) -> [u8; PICKED];
         fn list(bits: u64, from: u32, room: &mut [u32; BLOCK]);

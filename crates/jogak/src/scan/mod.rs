@@ -49,6 +49,8 @@ pub(crate) use prefetch::{give_back_memory, prefetch, wish_large_pages};
 pub(crate) const BLOCK: usize = 64;
 /// Bytes that are picked at once.
 pub(crate) const PICKED: usize = 16;
+/// Places that are looked at together.
+pub(crate) const EIGHT: usize = 8;
 /// No place of [`Look::pick`].
 pub(crate) const NOWHERE: u8 = 0x80;
 
@@ -182,6 +184,18 @@ pub(crate) trait Look {
                 break;
             }
         }
+    }
+    /// The first and the second eight bytes from each of these places on, the lowest byte first; None if there are not 16
+    /// behind each.
+    #[inline(always)]
+    fn sixteens(bytes: &[u8], places: &[u32; EIGHT]) -> Option<([u64; EIGHT], [u64; EIGHT])> {
+        let (mut first, mut second) = ([0; EIGHT], [0; EIGHT]);
+        for at in 0..EIGHT {
+            let both = bytes.get(places[at] as usize..)?.first_chunk()?;
+            let both = u128::from_le_bytes(*both);
+            (first[at], second[at]) = (both as u64, (both >> 64) as u64);
+        }
+        Some((first, second))
     }
     /// The three numbers of 20 bits that stand above the lowest four bits; what is written fourth means nothing.
     #[inline(always)]
@@ -346,6 +360,23 @@ mod tests {
                 L::twenties(bits, &mut room);
                 let number = |first: u32| (bits >> first) as u32 & 0xF_FFFF;
                 assert_eq!(room[..3], [4, 24, 44].map(number), "{bits:X}");
+            }
+            // Bytes that are places, also such as are not there.
+            let (eights, _) = bytes.as_chunks::<EIGHT>();
+            for places in eights.iter().map(|eight| eight.map(u32::from)) {
+                for (most, there) in [(255, &bytes[..]), (48, &bytes[..]), (48, &bytes[..63])] {
+                    let places = places.map(|place| place % (most + 1));
+                    let half = |place: u32, from: usize| {
+                        let eight = there.get(place as usize..)?.get(from..from + 8)?;
+                        eight.first_chunk().map(|eight| u64::from_le_bytes(*eight))
+                    };
+                    let halves = places.map(|place| half(place, 0).zip(half(place, 8)));
+                    let all = halves.iter().copied().collect::<Option<Vec<_>>>();
+                    let found = L::sixteens(there, &places);
+                    let found = found.map(|(low, high)| low.into_iter().zip(high).collect());
+                    assert_eq!(found, all, "{places:?}");
+                    assert_eq!(L::sixteens(&there[..15], &[0; EIGHT]), None);
+                }
             }
             // Places out of them, too.
             let (parts, _) = bytes.as_chunks::<PICKED>();

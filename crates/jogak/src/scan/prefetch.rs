@@ -1,7 +1,7 @@
 //! Asking for memory before it is needed, and giving it back.
 #![allow(
     unsafe_code,
-    reason = "A hint goes by the address. It is that of a reference, and a hint changes nothing. What is free is nobody's."
+    reason = "A hint goes by the address, and changes nothing. What is free is nobody's."
 )]
 
 use std::mem::MaybeUninit;
@@ -10,27 +10,29 @@ use std::mem::MaybeUninit;
 /// hint.
 #[inline(always)]
 pub(crate) fn prefetch<T>(items: &[T], index: usize) {
+    // It may lie anywhere: who asks for what is not there has asked in vain.
+    let item = items.as_ptr().wrapping_add(index);
     #[cfg(target_arch = "x86_64")]
-    if let Some(item) = items.get(index) {
+    {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: every x86-64 has the instruction, and the address is that of a reference.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(item).cast()) };
+        // SAFETY: every x86-64 has the instruction, and it takes any address.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(item.cast()) };
     }
     #[cfg(target_arch = "aarch64")]
-    if let Some(item) = items.get(index) {
+    {
         #[allow(clippy::pointers_in_nomem_asm_block, reason = "what it points to is not read")]
-        // SAFETY: every Arm of 64 bits has the instruction, which reads nothing that the program could see; the
-        // address is that of a reference. (The intrinsic for it is not stable.)
+        // SAFETY: every Arm of 64 bits has the instruction, which takes any address and reads nothing that the program
+        // could see. (The intrinsic for it is not stable.)
         unsafe {
             std::arch::asm!(
                 "prfm pldl1keep, [{item}]",
-                item = in(reg) std::ptr::from_ref(item),
+                item = in(reg) item,
                 options(nomem, nostack, preserves_flags),
             );
         }
     }
     #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-    let _ = (items, index);
+    let _ = item;
 }
 
 /// A large page. It begins at a multiple of its size.
