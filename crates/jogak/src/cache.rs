@@ -6,6 +6,7 @@
 //! longer words, live in side tables.
 
 mod ahead;
+mod characters;
 mod found;
 mod known;
 mod lines;
@@ -16,6 +17,7 @@ mod queue;
 mod short;
 
 pub use ahead::Asked;
+pub(crate) use characters::{Learn as LearnWord, Parts as Characters, Writer as CharacterWriter};
 pub use known::KnownWords;
 pub use long::{LONGEST_KNOWN, LongWords};
 pub(crate) use long::{hash, hash_at};

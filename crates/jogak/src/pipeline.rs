@@ -4,6 +4,7 @@
 //! changes while encoding lives in a [`Worker`], one for each thread.
 
 mod batch;
+mod characters;
 mod even;
 mod fuse;
 mod joined;

@@ -149,6 +149,20 @@ impl Spot<'_> {
         Self { half: ids.0, line: &NO_LINE, entry: 0 }
     }
 
+    /// All of them.
+    #[inline(always)]
+    pub(super) fn packed(self) -> Packed {
+        Packed(self.half, self.more())
+    }
+
+    /// The second half; 0 where there is none.
+    #[inline(always)]
+    fn more(self) -> u64 {
+        // Only wide entries have more than three ids, and there are two of them.
+        let many = Packed(self.half, 0).count().is_some_and(|count| count > 3);
+        if many { number(self.line, 6 + self.entry % 2) } else { 0 }
+    }
+
     /// As [`Packed::count`].
     #[inline(always)]
     pub(super) fn count(self) -> Option<usize> {
@@ -170,9 +184,7 @@ impl Spot<'_> {
     /// As [`Packed::write`].
     #[inline(always)]
     pub(super) fn write(self, count: usize, out: &mut [u32; MOST]) {
-        // Only wide entries have so many, and there are two of them.
-        let more = if count > 3 { number(self.line, 6 + self.entry % 2) } else { 0 };
-        Packed(self.half, more).write(count, out);
+        Packed(self.half, self.more()).write(count, out);
     }
 }
 

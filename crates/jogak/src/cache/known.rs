@@ -158,7 +158,7 @@ impl KnownWords {
         self.short.bytes() + self.long.bytes() >= LARGE
     }
 
-    /// Whether [`KnownWords::write_character`] knows the character `word` once it is remembered with these ids.
+    /// Whether [`KnownWords::append_character`] knows the character `word` once it is remembered with these ids.
     pub fn keeps_beside(word: &[u8], ids: &[u32]) -> bool {
         word.len() <= 3 && Packed::new(ids).is_some_and(|ids| ids.as_half().is_some())
     }
@@ -180,16 +180,6 @@ impl KnownWords {
             return true;
         }
         ids.place().is_some_and(|place| self.long.get_kept(place, out))
-    }
-
-    /// Writes the ids of a character to the front of `room`, if it is kept beside; 0 is none. Gives back how many
-    /// they are; what follows them there means nothing.
-    #[inline(always)]
-    pub fn write_character(&self, character: u32, room: &mut [u32; MOST]) -> Option<usize> {
-        let ids = self.character(character);
-        let count = ids.count()?;
-        ids.write(count, room);
-        Some(count)
     }
 
     /// Appends the ids of a character to `out`, if it is kept beside; 0 is none. Gives back how many they are.
@@ -397,9 +387,9 @@ mod tests {
             let first = known().find(|&(other, _)| other == word).map(|(_, id)| id);
             assert_eq!(out.first().copied(), first.filter(|_| word.len() <= LONGEST_KNOWN));
         }
-        let mut room = [0; MOST];
-        assert_eq!(table.write_character(u32::from('가'), &mut room), Some(1));
-        assert_eq!(room[0], 5);
+        let mut out = Vec::new();
+        assert_eq!(table.append_character(u32::from('가'), &mut out), Some(1));
+        assert_eq!(out, [5]);
         let longest = known().map(|(word, _)| word.len()).max().unwrap_or(0);
         assert!(longest > LONGEST_KNOWN);
         let lengths = [1, LONGEST_KNOWN, LONGEST_KNOWN + 1, longest, longest + 1];

@@ -274,9 +274,7 @@ where
                     behind_known,
                 );
                 out.extend_from_slice(&stage[..ids]);
-                if let Some(room) = out.spare_capacity_mut().get(AHEAD) {
-                    (0..room.len()).step_by(LINE).for_each(|at| prefetch(room, at));
-                }
+                fetch_behind(out);
                 done += known;
                 if done == words {
                     break;
@@ -306,6 +304,15 @@ where
 /// Where ids will be written that come a few blocks later, and how many of them lie together.
 const AHEAD: Range<usize> = 256..352;
 const LINE: usize = 64 / size_of::<u32>();
+
+/// Has memory fetched where ids will be written that come a few blocks later.
+#[inline(always)]
+pub(super) fn fetch_behind(out: &mut Vec<u32>) {
+    if let Some(room) = out.spare_capacity_mut().get(AHEAD) {
+        (0..room.len()).step_by(LINE).for_each(|at| prefetch(room, at));
+    }
+}
+
 /// Room for the ids of a block.
 const STAGE: usize = WORDS * MOST;
 

@@ -9,6 +9,10 @@
 //! entries go into a bit set by hash; a false hit costs a cut, not exactness. Before that, four flags
 //! per character tell which kinds of entries it has at all, and mostly there are none.
 
+mod block;
+
+pub(crate) use block::WINDOW;
+
 use crate::vocab::Vocab;
 
 /// The kinds of entries: are the left and the right character whole in the piece?
@@ -21,7 +25,7 @@ const SPACED: u32 = 1 << 16;
 pub(crate) struct Cuts {
     /// For characters below U+10000: bit k says that the character is left in an entry of kind k, bit
     /// 4 + k that it is right in one.
-    flags: Vec<u8>,
+    flags: Box<[u8; 1 << 16]>,
     entries: Vec<u64>,
     /// The same for ASCII: row left, bit right.
     ascii: Box<[u128; 128]>,
@@ -67,9 +71,9 @@ fn first_byte(code: u32) -> u8 {
 }
 
 impl Cuts {
-    pub(super) fn new(vocab: &Vocab) -> Self {
+    pub(crate) fn new(vocab: &Vocab) -> Self {
         let mut cuts = Self {
-            flags: vec![0; 1 << 16],
+            flags: Box::new([0; 1 << 16]),
             entries: vec![0; 1 << (BITS - 6)],
             ascii: Box::new([0; 128]),
         };
@@ -130,7 +134,7 @@ impl Cuts {
     }
 
     /// Whether a piece may lie across the border of two characters whose flags meet in `kinds`.
-    #[inline]
+    #[inline(always)]
     fn entered(&self, left: u32, right: u32, kinds: u8) -> bool {
         let sides = |kind: u8| {
             let left = if kind < 2 { left } else { Side::Byte(last_byte(left)).key() };
@@ -181,123 +185,6 @@ impl Cuts {
             (left, left_flags, at) = (right, right_flags, next);
         }
         part(from, end, single);
-    }
-}
-
-/// Characters to a row.
-const ROW: usize = 64;
-
-/// The characters of some words, and which of them belong together: what most words of Chinese and Korean are.
-pub(crate) struct Row {
-    len: usize,
-    /// Their [codes](alone).
-    codes: [u32; ROW],
-    /// Where they start in the text, and where the last one ends.
-    starts: [u32; ROW + 1],
-    /// Bit i: number i is in one part with the one before it.
-    joined: u64,
-}
-
-impl Row {
-    /// Of no characters.
-    pub(crate) fn new() -> Self {
-        Self { len: 0, codes: [0; ROW], starts: [0; ROW + 1], joined: 0 }
-    }
-
-    /// Room for the ids of so many characters that are kept, and what is written behind the last.
-    pub(crate) fn room(&self) -> usize {
-        3 * self.len + 3
-    }
-
-    /// How many parts are more than one character.
-    pub(crate) fn joined(&self) -> u32 {
-        (self.joined & !(self.joined << 1)).count_ones()
-    }
-
-    /// The parts, left to right: where each starts and ends in the text; and its code, 0 if it is more than one character.
-    #[inline(always)]
-    pub(crate) fn for_each_part(&self, mut part: impl FnMut(usize, usize, u32)) {
-        let place = |at: usize| self.starts[at] as usize;
-        let mut at = 0;
-        while at < self.len.min(ROW) {
-            let more = (self.joined >> at >> 1).trailing_ones() as usize;
-            let code = if more == 0 { self.codes[at] } else { 0 };
-            part(place(at), place((at + 1 + more).min(ROW)), code);
-            at += 1 + more;
-        }
-    }
-}
-
-impl Cuts {
-    /// Puts words into a row: as many of those between `borders` as there is room for, and as consist of characters
-    /// of three bytes, the first one with or without a space. Gives back how many words they are.
-    ///
-    /// In words: first all characters are looked at, and the few borders marked where a piece might lie across;
-    /// then those. So nothing that takes a while is waited for, and little is guessed.
-    #[inline]
-    pub(crate) fn fill(&self, row: &mut Row, text: &[u8], borders: &[u32]) -> usize {
-        let (mut len, mut words, mut suspects) = (0, 0, 0);
-        for pair in borders.windows(2) {
-            let (start, end) = (pair[0] as usize, pair[1] as usize);
-            let Some((letters, more)) = self.fill_word(row, text, start, end, len) else { break };
-            suspects |= more << len;
-            len += letters;
-            words += 1;
-        }
-        row.len = len;
-        row.starts[len] = borders[words];
-        row.joined = 0;
-        while suspects != 0 {
-            let at = suspects.trailing_zeros() as usize;
-            let (left, right) = (row.codes[at - 1] & (SPACED - 1), row.codes[at]);
-            let kinds = self.flags(left) & self.flags(right) >> KINDS;
-            row.joined |= u64::from(self.entered(left, right, kinds)) << at;
-            suspects &= suspects - 1;
-        }
-        words
-    }
-
-    /// Puts a word into a row, from character number `from` on. Gives back how many characters it has, and before which
-    /// of them a piece might lie across: bit i is number i of the word.
-    #[inline(always)]
-    fn fill_word(
-        &self,
-        row: &mut Row,
-        text: &[u8],
-        start: usize,
-        end: usize,
-        from: usize,
-    ) -> Option<(usize, u64)> {
-        let word = text.get(start..end)?;
-        let (space, letters) = match word {
-            [b' ', rest @ ..] => (SPACED, rest),
-            all => (0, all),
-        };
-        let (letters, rest) = letters.as_chunks::<3>();
-        if !rest.is_empty() || letters.is_empty() {
-            return None;
-        }
-        let (codes, starts) = (row.codes.get_mut(from..)?, row.starts.get_mut(from..ROW)?);
-        let (codes, starts) = (codes.get_mut(..letters.len())?, starts.get_mut(..letters.len())?);
-        let (mut suspects, mut left_flags, mut others) = (0, 0, 0);
-        let first = end - 3 * letters.len();
-        for (at, (&[a, b, c], (code, start))) in
-            letters.iter().zip(codes.iter_mut().zip(starts.iter_mut())).enumerate()
-        {
-            others |= (a & 0xF0) ^ 0xE0;
-            let low = |byte: u8| u32::from(byte & 0x3F);
-            *code = u32::from(a & 0x0F) << 12 | low(b) << 6 | low(c);
-            *start = (first + 3 * at) as u32;
-            let flags = self.flags(*code);
-            suspects |= u64::from(left_flags & flags >> KINDS != 0) << at;
-            left_flags = flags;
-        }
-        if others != 0 {
-            return None;
-        }
-        codes[0] |= space;
-        starts[0] = start as u32;
-        Some((letters.len(), suspects))
     }
 }
 
@@ -394,78 +281,5 @@ mod tests {
         assert_eq!(parts("abba"), ["ab", "b", "a"]);
         // 각 is EA B0 81, 가 is EA B0 80: its last byte may join an x.
         assert_eq!(parts("각x가x"), ["각", "x", "가x"]);
-    }
-
-    #[test]
-    fn rows_have_the_parts_of_their_words() {
-        let pieces: [&[u8]; 7] = [
-            "가나".as_bytes(),
-            "라가나다".as_bytes(),
-            b" \xEB",
-            &[0x98, 0xB6],
-            &[0x80, 0xEB],
-            "一二".as_bytes(),
-            " 가나".as_bytes(),
-        ];
-        let cuts = Cuts::new(&Vocab::new(pieces));
-        let letters: Vec<char> = "가나다라一二三あい각".chars().collect();
-        let mut random = crate::random::SplitMix64::new(7);
-        let mut below = |n: usize| (random.next() % n as u64) as usize;
-        let (mut rows, mut joined, mut longest) = (0, 0, 0);
-        for _ in 0..400 {
-            let (mut text, mut borders) = (String::new(), vec![0]);
-            for _ in 0..30 {
-                if below(3) == 0 {
-                    text.push(' ');
-                }
-                let most = if below(20) == 0 { 70 } else { 6 };
-                (0..1 + below(most)).for_each(|_| text.push(letters[below(letters.len())]));
-                text.push_str(["", "", "", "", "", "", "", "a", "é", "\u{20000}"][below(10)]);
-                borders.push(text.len() as u32);
-            }
-            let bytes = text.as_bytes();
-            let (mut rest, mut row) = (&borders[..], Row::new());
-            while rest.len() > 1 {
-                let words = cuts.fill(&mut row, bytes, rest);
-                let mut parts = Vec::new();
-                row.for_each_part(|start, end, code| parts.push((start, end, code)));
-                let mut expected = Vec::new();
-                for word in rest[..=words].windows(2) {
-                    cuts.for_each_part(
-                        bytes,
-                        word[0] as usize,
-                        word[1] as usize,
-                        |from, to, code| {
-                            expected.push((from, to, code));
-                        },
-                    );
-                }
-                // A space that could be cut off stays: the two have the same ids together.
-                let space = |parts: &mut Vec<(usize, usize, u32)>| {
-                    for at in (1..parts.len()).rev() {
-                        if parts[at - 1].2 == 32 {
-                            let code = if parts[at].2 > 0 { spaced(parts[at].2) } else { 0 };
-                            parts[at - 1] = (parts[at - 1].0, parts[at].1, code);
-                            parts.remove(at);
-                        }
-                    }
-                };
-                space(&mut expected);
-                assert_eq!(parts, expected, "{text:?}");
-                assert_eq!(row.joined() as usize, parts.iter().filter(|part| part.2 == 0).count());
-                // What is left is a word that is other, or too long for what room there was.
-                if words == 0 {
-                    let word = text[rest[0] as usize..rest[1] as usize].trim_start();
-                    let three = word.chars().all(|letter| letter.len_utf8() == 3);
-                    assert!(!three || word.chars().count() > ROW, "{word}");
-                    rest = &rest[1..];
-                }
-                rows += usize::from(words > 0);
-                joined += row.joined();
-                longest = longest.max(parts.len());
-                rest = &rest[words..];
-            }
-        }
-        assert!(rows > 1000 && joined > 1000 && longest > 50);
     }
 }

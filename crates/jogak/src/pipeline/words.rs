@@ -8,13 +8,15 @@
 //!
 //! What is remembered, and when, is never seen in a result.
 
+use super::characters::{ByCharacters, Seen};
 use super::{Learned, Looking, Tokenizer, Worker, fuse};
 use crate::cache::{KnownWords, LONGEST_KNOWN, Queue, hash, look_up_between};
 use crate::error::Result;
-use crate::model::cuts::{Cuts, Row};
+use crate::model::cuts::Cuts;
 use crate::model::{Bpe, Scratch, Way};
 use crate::observe::Silent;
 use crate::prepare::Prepared;
+use crate::scan::fastest;
 
 /// Fewer words than this are looked up one by one.
 const FEW: usize = 8;
@@ -115,8 +117,6 @@ pub(super) struct Words<'a> {
     queue: &'a mut Queue,
     habit: &'a mut Habit,
     learner: Learner<'a>,
-    /// Room for the ids of a part.
-    found: &'a mut Vec<u32>,
 }
 
 impl<'a> Words<'a> {
@@ -136,58 +136,31 @@ impl<'a> Words<'a> {
         let Some(cuts) = self.cuts.filter(|_| self.habit.takes_characters() && !plain()) else {
             return self.whole(known, borders, out);
         };
-        let (mut rest, mut row) = (borders, Row::new());
-        while let [start, _, ..] = *rest {
-            if !self.is_of_characters(start as usize) {
-                let words = rest[..rest.len() - 1].iter();
-                let words =
-                    words.take_while(|&&start| !self.is_of_characters(start as usize)).count();
-                self.whole(known, &rest[..=words], out);
-                rest = &rest[words..];
-                continue;
-            }
-            let words = cuts.fill(&mut row, bytes, rest);
-            self.row(known, &row, out);
-            self.habit.saw(words as u32, row.joined());
-            rest = &rest[words..];
-            // A word of other characters too, or a long one.
-            if words == 0 {
-                self.whole(known, &rest[..2], out);
-                rest = &rest[1..];
-            }
+        let mut seen = Seen::default();
+        fastest(ByCharacters {
+            cuts,
+            text: bytes,
+            borders,
+            known,
+            out,
+            learn: &mut |known, start, end, ids| self.new_part(known, start, end, ids),
+            seen: &mut seen,
+        });
+        self.habit.saw(seen.words, seen.joined);
+    }
+
+    /// Appends the ids of a part of a word that is not known.
+    fn new_part(&mut self, known: &mut KnownWords, start: usize, end: usize, ids: &mut Vec<u32>) {
+        if end - start <= LONGEST_KNOWN && self.is_of_characters(start) {
+            self.learner.learn(known, start, end, ids);
+        } else {
+            self.new_word(known, start, end, ids);
         }
     }
 
     /// Whether there was an error.
     pub(super) fn has_failed(&self) -> bool {
         self.learner.result.is_err()
-    }
-
-    /// Appends the ids of a row of characters.
-    #[inline(always)]
-    fn row(&mut self, known: &mut KnownWords, row: &Row, out: &mut Vec<u32>) {
-        let Self { bytes, learner, found, .. } = self;
-        let (mut at, mut left) = (out.len(), row.room());
-        out.resize(at + left, 0);
-        row.for_each_part(|start, end, code| {
-            left -= 3;
-            if let Some(room) = out.get_mut(at..).and_then(|out| out.first_chunk_mut())
-                && let Some(count) = known.write_character(code, room)
-            {
-                at += count;
-                return;
-            }
-            found.clear();
-            if !known.get(bytes, start, end, found) {
-                learner.learn(known, start, end, found);
-            }
-            if out.len() < at + found.len() + left {
-                out.resize(at + found.len() + left, 0);
-            }
-            out[at..at + found.len()].copy_from_slice(found);
-            at += found.len();
-        });
-        out.truncate(at);
     }
 
     /// Whether the word that starts at `start` begins with a character of three bytes, with or without a space
@@ -255,12 +228,12 @@ impl Tokenizer {
         way: &'a mut Way,
         worker: &'a mut Worker,
     ) -> (Words<'a>, &'a mut KnownWords) {
-        let Worker { learned, queue, found, scratch, .. } = worker;
+        let Worker { learned, queue, scratch, .. } = worker;
         let Learned { known, habit, .. } = learned;
         let (bytes, all) = (text.as_bytes(), self.cuts_all_words);
         let cuts = if all || !text.is_ascii() { self.model.cuts() } else { None };
         let learner = Learner { tokenizer: self, text, way, scratch, result: Ok(()) };
-        (Words { bytes, cuts, all, queue, habit, learner, found }, known)
+        (Words { bytes, cuts, all, queue, habit, learner }, known)
     }
 
     /// Appends the ids of a text that was made ready.

@@ -52,8 +52,6 @@ pub struct Worker {
     /// Words with the spans of their pieces, once somebody asks for spans.
     pub(super) spans: Option<Box<WordTable>>,
     pub(super) queue: Queue,
-    /// Room for the ids of a part of a word.
-    pub(super) found: Vec<u32>,
     pub(super) scratch: Scratch,
     pub(super) prepared: prepare::Scratch,
     /// Room for the ids of a part of a batch.
@@ -69,7 +67,6 @@ impl Worker {
             raw_room: RawScratch::default(),
             spans: None,
             queue: Queue::default(),
-            found: Vec::new(),
             scratch: Scratch::default(),
             prepared: prepare::Scratch::default(),
             part: batch::Part::default(),

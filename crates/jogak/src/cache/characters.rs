@@ -1,0 +1,183 @@
+//! Parts of words of which most are one character of three bytes, with or without a space before it: what certain cuts make
+//! of Chinese and Korean, 64 bytes at a time.
+//!
+//! In words: a character has its ids in a list, by its code point, and is found without a hash. So where characters begin is told,
+//! and which of them are a part by themselves is arithmetic on masks. The ids of each go to the place that the part has among all of
+//! the block, those of other parts are looked up as words are, and then all are written in their order, wherever they came from.
+//!
+//! ```text
+//! R   where parts begin, S spaces         T   first bytes of characters of three bytes
+//! a character is a part                   T & R >> 3 & (R | (R & S) << 1)
+//! ```
+
+use std::ops::Range;
+
+use super::known::KnownWords;
+use super::packed::{MOST, Packed};
+use super::places::{Places, WORDS};
+use super::queue::fetch_behind;
+use crate::scan::{BLOCK, Look};
+
+/// Parts of a block; bit i is byte i.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Parts<'a> {
+    /// Where the block begins in the text.
+    pub(crate) at: u32,
+    /// Where parts begin; the last one ends elsewhere, and is left.
+    pub(crate) starts: u64,
+    /// The spaces.
+    pub(crate) spaces: u64,
+    /// Where characters of three bytes begin, also by number, and what they are.
+    pub(crate) threes: u64,
+    pub(crate) places: &'a [u32],
+    pub(crate) codes: &'a [u16],
+}
+
+/// Who encodes a word, by its start and end, that is not known.
+pub(crate) type Learn<'a> = dyn FnMut(&mut KnownWords, usize, usize, &mut Vec<u32>) + 'a;
+
+/// Room for ids that are handed on together.
+const STAGE: usize = 1 << 10;
+
+/// Ids on their way.
+pub(crate) struct Writer<'a> {
+    stage: [u32; STAGE],
+    at: usize,
+    out: &'a mut Vec<u32>,
+    places: Box<Places>,
+    /// Both halves of the ids of each part of a block. The second ones mean nothing where the first say all.
+    ids: [u64; BLOCK + 1],
+    more: [u64; BLOCK],
+}
+
+impl<'a> Writer<'a> {
+    /// Appends to `out`.
+    pub(crate) fn new(table: &mut KnownWords, out: &'a mut Vec<u32>) -> Self {
+        let places = table.take_room();
+        Self { stage: [0; STAGE], at: 0, out, places, ids: [0; BLOCK + 1], more: [0; BLOCK] }
+    }
+
+    /// Hands on what is left.
+    pub(crate) fn finish(mut self, table: &mut KnownWords) {
+        self.hand_on();
+        table.give_room(self.places);
+    }
+
+    fn hand_on(&mut self) {
+        self.out.extend_from_slice(&self.stage[..self.at]);
+        self.at = 0;
+        fetch_behind(self.out);
+    }
+
+    /// Writes the ids of a part that is looked up by itself. `learn` appends those of what the table does not know,
+    /// and may teach it.
+    #[inline(never)]
+    pub(crate) fn part(
+        &mut self,
+        text: &[u8],
+        table: &mut KnownWords,
+        start: usize,
+        end: usize,
+        learn: &mut Learn<'_>,
+    ) {
+        self.hand_on();
+        if !table.get(text, start, end, self.out) {
+            learn(table, start, end, self.out);
+        }
+    }
+
+    /// Writes the ids of all parts that end in a block.
+    #[inline(always)]
+    pub(crate) fn block<L: Look>(
+        &mut self,
+        text: &[u8],
+        table: &mut KnownWords,
+        parts: Parts<'_>,
+        learn: &mut Learn<'_>,
+    ) {
+        let Parts { at, starts, spaces, threes, places, codes } = parts;
+        let closed = starts & !(1 << starts.ilog2());
+        let characters = threes & starts >> 3 & (closed | (closed & spaces) << 1);
+        let spaced = characters & !starts;
+        let others = closed & !characters & !(spaced >> 1);
+        // Where each part is told among all of them: a character with a space by its own place.
+        let all = characters | others;
+        let number = |place: u32| (all & ((1 << (place % 64)) - 1)).count_ones() as usize;
+        for (&place, &code) in places.iter().zip(codes) {
+            let code = u32::from(code) | ((spaced >> (place % 64)) as u32 & 1) << 16;
+            // What is no part by itself writes where the next one will.
+            self.ids[number(place)] = table.character(code).0;
+        }
+        if others != 0 {
+            self.others::<L>(text, table, at, (starts, others), number);
+        }
+        let many = all.count_ones() as usize;
+        let mut done = 0;
+        while done < many {
+            done += self.write::<L>(done..many);
+            if done == many {
+                break;
+            }
+            if self.at + MOST > STAGE {
+                self.hand_on();
+                continue;
+            }
+            // It is not known.
+            let rest = (0..done).fold(all, |all, _| all & (all - 1));
+            let place = rest.trailing_zeros() % BLOCK as u32;
+            let start = at + place - (spaced >> place & 1) as u32;
+            let end = at + place + 1 + (starts >> place >> 1).trailing_zeros();
+            self.part(text, table, start as usize, end as usize, learn);
+            done += 1;
+        }
+    }
+
+    /// Writes the ids of these parts, up to the first one that has none here, or until there is no room. How many parts they
+    /// are.
+    #[inline(always)]
+    fn write<L: Look>(&mut self, range: Range<usize>) -> usize {
+        let Self { stage, ids, more, .. } = self;
+        let (mut at, mut done) = (self.at, 0);
+        for (&half, &more) in ids[range.clone()].iter().zip(&more[range]) {
+            let room = stage.get_mut(at..at + MOST).and_then(|room| room.first_chunk_mut());
+            let Some(room) = room else { break };
+            at += if let Some(count) = Packed::few(half) {
+                Packed::write_few::<L>(half, room);
+                count
+            } else {
+                let Some(count) = Packed(half, more).count() else { break };
+                Packed(half, more).write(count, room);
+                count
+            };
+            done += 1;
+        }
+        self.at = at;
+        done
+    }
+
+    /// Looks up the parts that begin at `others`, each of which has its number.
+    #[inline(always)]
+    fn others<L: Look>(
+        &mut self,
+        text: &[u8],
+        table: &KnownWords,
+        at: u32,
+        (starts, others): (u64, u64),
+        number: impl Fn(u32) -> usize,
+    ) {
+        let (mut froms, mut tos) = ([0; WORDS], [0; WORDS]);
+        let mut their = [0; BLOCK];
+        L::list(others, 0, &mut their);
+        let count = others.count_ones() as usize;
+        for (&place, (from, to)) in their[..count].iter().zip(froms.iter_mut().zip(&mut tos)) {
+            *from = at + place;
+            *to = at + place + 1 + (starts >> (place % 64) >> 1).trailing_zeros();
+        }
+        self.places.seek::<L>(text, table, &froms[..count], &tos[..count]);
+        let short = table.short().found();
+        for (at, &place) in their[..count].iter().enumerate() {
+            let Packed(half, more) = short.in_line::<L>(self.places.get(at)).packed();
+            (self.ids[number(place)], self.more[number(place) % BLOCK]) = (half, more);
+        }
+    }
+}
