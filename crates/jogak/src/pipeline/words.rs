@@ -4,7 +4,7 @@
 //! begins with other than ASCII (Chinese, Korean, Russian) may fall into parts, where no piece lies across
 //! two characters; its parts are the pieces of words seen before, even if it is new. So, if it is not known whole, it
 //! goes by its parts, and is remembered whole when it comes a second time. Where nearly all parts are single characters
-//! (Chinese, Korean), words are not looked up whole at all: the ids of characters lie in a list, and come sooner.
+//! (Chinese, Korean), words are not looked up whole at all, but by their characters (`characters.rs`).
 //!
 //! What is remembered, and when, is never seen in a result.
 
@@ -130,10 +130,9 @@ impl<'a> Words<'a> {
     /// Appends the ids of words between borders. Nothing waits before and behind.
     #[inline]
     pub(super) fn list(&mut self, known: &mut KnownWords, borders: &[u32], out: &mut Vec<u32>) {
-        let (Some(&first), Some(&last)) = (borders.first(), borders.last()) else { return };
         let bytes = self.bytes;
-        let plain = || bytes[first as usize..last as usize].is_ascii();
-        let Some(cuts) = self.cuts.filter(|_| self.habit.takes_characters() && !plain()) else {
+        let characters = || self.habit.takes_characters() && self.has_characters(borders);
+        let Some(cuts) = self.cuts.filter(|_| characters()) else {
             return self.whole(known, borders, out);
         };
         let mut seen = Seen::default();
@@ -170,6 +169,16 @@ impl<'a> Words<'a> {
         let byte = |at: usize| self.bytes.get(at).copied().unwrap_or(0);
         let long = |byte: u8| byte & 0xF0 == 0xE0;
         long(byte(start)) || byte(start) == b' ' && long(byte(start + 1))
+    }
+
+    /// Whether a quarter of the bytes between the first and the last border are of such characters.
+    fn has_characters(&self, borders: &[u32]) -> bool {
+        let (Some(&first), Some(&last)) = (borders.first(), borders.last()) else { return false };
+        let bytes = &self.bytes[first as usize..last as usize];
+        // Sums of a byte each are added many at a time; none is more than it can be.
+        let sum = |part: &[u8]| part.iter().map(|byte| u8::from(byte & 0xF0 == 0xE0)).sum::<u8>();
+        let characters: usize = bytes.chunks(192).map(|part| usize::from(sum(part))).sum();
+        characters > 0 && characters * 3 * 4 >= bytes.len()
     }
 
     /// Appends the ids of words that are looked up whole.
