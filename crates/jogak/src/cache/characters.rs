@@ -36,8 +36,8 @@ pub(crate) struct Parts<'a> {
 /// Who encodes a word, by its start and end, that is not known.
 pub(crate) type Learn<'a> = dyn FnMut(&mut KnownWords, usize, usize, &mut Vec<u32>) + 'a;
 
-/// Room for ids that are handed on together.
-const STAGE: usize = 1 << 10;
+/// Room for ids that are handed on together: not much, as it is made ready for each short text.
+const STAGE: usize = 1 << 8;
 
 /// Ids on their way.
 pub(crate) struct Writer<'a> {
