@@ -139,16 +139,8 @@ impl<'a> Writer<'a> {
         let Self { stage, ids, more, .. } = self;
         let (mut at, mut done) = (self.at, 0);
         for (&half, &more) in ids[range.clone()].iter().zip(&more[range]) {
-            let room = stage.get_mut(at..at + MOST).and_then(|room| room.first_chunk_mut());
-            let Some(room) = room else { break };
-            at += if let Some(count) = Packed::few(half) {
-                Packed::write_few::<L>(half, room);
-                count
-            } else {
-                let Some(count) = Packed(half, more).count() else { break };
-                Packed(half, more).write(count, room);
-                count
-            };
+            let Some(count) = Packed::put::<L>(half, || more, stage, at) else { break };
+            at += count;
             done += 1;
         }
         self.at = at;

@@ -3,7 +3,7 @@
 use std::hint::select_unpredictable;
 
 use super::lines::{Line, number};
-use super::packed::{MOST, Packed};
+use super::packed::Packed;
 use super::{INLINE, key};
 use crate::scan::{Look, prefetch};
 
@@ -163,28 +163,10 @@ impl Spot<'_> {
         if many { number(self.line, 6 + self.entry % 2) } else { 0 }
     }
 
-    /// As [`Packed::count`].
+    /// As [`Packed::put`].
     #[inline(always)]
-    pub(super) fn count(self) -> Option<usize> {
-        Packed(self.half, 0).count()
-    }
-
-    /// As [`Packed::few`].
-    #[inline(always)]
-    pub(super) fn few(self) -> Option<usize> {
-        Packed::few(self.half)
-    }
-
-    /// As [`Packed::write_few`].
-    #[inline(always)]
-    pub(super) fn write_few<L: Look>(self, out: &mut [u32; MOST]) {
-        Packed::write_few::<L>(self.half, out);
-    }
-
-    /// As [`Packed::write`].
-    #[inline(always)]
-    pub(super) fn write(self, count: usize, out: &mut [u32; MOST]) {
-        Packed(self.half, self.more()).write(count, out);
+    pub(super) fn put<L: Look>(self, stage: &mut [u32], at: usize) -> Option<usize> {
+        Packed::put::<L>(self.half, || self.more(), stage, at)
     }
 }
 

@@ -59,16 +59,37 @@ impl Packed {
         (count.wrapping_sub(1) < MOST).then_some(count)
     }
 
+    /// Writes ids by their halves to `stage` from `at` on, and gives back how many they are; None if they are not here, or
+    /// if there is no room for [`MOST`], which are written whether there are so many or not. The second half is asked for only
+    /// if the first is not all.
+    #[inline(always)]
+    pub(super) fn put<L: Look>(
+        half: u64,
+        more: impl FnOnce() -> u64,
+        stage: &mut [u32],
+        at: usize,
+    ) -> Option<usize> {
+        let room = stage.get_mut(at..at + MOST).and_then(|room| room.first_chunk_mut())?;
+        if let Some(count) = Packed::few(half) {
+            Packed::write_few::<L>(half, room);
+            return Some(count);
+        }
+        let ids = Packed(half, more());
+        let count = ids.count()?;
+        ids.write(count, room);
+        Some(count)
+    }
+
     /// How many ids there are in a half, if no more than it has, and they are here.
     #[inline(always)]
-    pub(super) fn few(half: u64) -> Option<usize> {
+    fn few(half: u64) -> Option<usize> {
         let count = (half & ((1 << COUNT_BITS) - 1)) as usize;
         (count.wrapping_sub(1) < 3).then_some(count)
     }
 
     /// Writes these to the front of `out`; what follows them there means nothing.
     #[inline(always)]
-    pub(super) fn write_few<L: Look>(half: u64, out: &mut [u32; MOST]) {
+    fn write_few<L: Look>(half: u64, out: &mut [u32; MOST]) {
         if let Some(out) = out.first_chunk_mut() {
             L::twenties(half, out);
         }

@@ -328,17 +328,8 @@ fn write_known<'a, L: Look, W>(
 ) -> (usize, usize) {
     let (all, mut at) = (words.len(), 0);
     for (done, word) in words.enumerate() {
-        let found = found(word);
-        let room = stage.get_mut(at..at + MOST).and_then(|room| room.first_chunk_mut());
-        let Some(room) = room else { return (done, at) };
-        at += if let Some(count) = found.few() {
-            found.write_few::<L>(room);
-            count
-        } else {
-            let Some(count) = found.count() else { return (done, at) };
-            found.write(count, room);
-            count
-        };
+        let Some(count) = found(word).put::<L>(stage, at) else { return (done, at) };
+        at += count;
         behind(at);
     }
     (all, at)
