@@ -17,12 +17,12 @@ mod queue;
 mod short;
 
 pub use ahead::Asked;
-pub(crate) use characters::{Learn as LearnWord, Parts as Characters, Writer as CharacterWriter};
+pub(crate) use characters::{Parts as Characters, Writer as CharacterWriter};
 pub use known::KnownWords;
 pub use long::{LONGEST_KNOWN, LongWords};
 pub(crate) use long::{hash, hash_at};
 pub use packed::MOST;
-pub(crate) use queue::character;
+pub(crate) use queue::{Learn as LearnWord, character};
 pub use queue::{Queue, look_up_between, look_up_spans};
 
 use hashbrown::HashTable;

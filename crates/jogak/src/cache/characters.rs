@@ -15,7 +15,7 @@ use std::ops::Range;
 use super::known::KnownWords;
 use super::packed::{MOST, Packed};
 use super::places::{Places, WORDS};
-use super::queue::fetch_behind;
+use super::queue::{Learn, fetch_behind};
 use crate::scan::{BLOCK, Look};
 
 /// Parts of a block; bit i is byte i.
@@ -32,9 +32,6 @@ pub(crate) struct Parts<'a> {
     pub(crate) places: &'a [u32],
     pub(crate) codes: &'a [u16],
 }
-
-/// Who encodes a word, by its start and end, that is not known.
-pub(crate) type Learn<'a> = dyn FnMut(&mut KnownWords, usize, usize, &mut Vec<u32>) + 'a;
 
 /// Room for ids that are handed on together: not much, as it is made ready for each short text.
 const STAGE: usize = 1 << 8;

@@ -140,7 +140,7 @@ impl<F: FnMut(&mut KnownWords, usize, usize, &mut Vec<u32>)> Task for Queued<'_,
 }
 
 /// Who encodes a word, by its start and end, that is not known.
-type Learn<'a> = dyn FnMut(&mut KnownWords, usize, usize, &mut Vec<u32>) + 'a;
+pub(crate) type Learn<'a> = dyn FnMut(&mut KnownWords, usize, usize, &mut Vec<u32>) + 'a;
 
 /// Appends the ids of the words that lie between each two neighbours of `borders` to `out`. `learn` appends the ids
 /// of a word that the table does not know, and may teach it.

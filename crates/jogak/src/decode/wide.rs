@@ -6,7 +6,7 @@
 
 use std::sync::LazyLock;
 
-use crate::scan::{BLOCK, Look, NOWHERE, PICKED, Task, fastest};
+use crate::scan::{BLOCK, Look, NOWHERE, PICKED, Task, count, fastest};
 
 /// Characters that are taken at once, at most.
 const MOST: usize = 4;
@@ -70,9 +70,7 @@ pub fn wide_characters(text: &str) -> Option<usize> {
     if text.is_ascii() {
         return None;
     }
-    // Sums of a byte each are added many at a time; none is more than it can be.
-    let sum = |part: &[u8]| part.iter().map(|&byte| u8::from((byte as i8) < -0x40)).sum::<u8>();
-    let within: usize = text.as_bytes().chunks(192).map(|part| usize::from(sum(part))).sum();
+    let within = count(text.as_bytes(), |byte| (byte as i8) < -0x40);
     (within * 8 >= text.len() && within > 0).then(|| text.len() - within)
 }
 

@@ -16,7 +16,7 @@ use crate::model::cuts::Cuts;
 use crate::model::{Bpe, Scratch, Way};
 use crate::observe::Silent;
 use crate::prepare::Prepared;
-use crate::scan::fastest;
+use crate::scan::{count, fastest};
 
 /// Fewer words than this are looked up one by one.
 const FEW: usize = 8;
@@ -175,9 +175,7 @@ impl<'a> Words<'a> {
     fn has_characters(&self, borders: &[u32]) -> bool {
         let (Some(&first), Some(&last)) = (borders.first(), borders.last()) else { return false };
         let bytes = &self.bytes[first as usize..last as usize];
-        // Sums of a byte each are added many at a time; none is more than it can be.
-        let sum = |part: &[u8]| part.iter().map(|byte| u8::from(byte & 0xF0 == 0xE0)).sum::<u8>();
-        let characters: usize = bytes.chunks(192).map(|part| usize::from(sum(part))).sum();
+        let characters = count(bytes, |byte| byte & 0xF0 == 0xE0);
         characters > 0 && characters * 3 * 4 >= bytes.len()
     }
 

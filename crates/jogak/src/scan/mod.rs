@@ -206,6 +206,14 @@ pub(crate) trait Look {
     }
 }
 
+/// Of how many bytes it holds.
+#[inline]
+pub(crate) fn count(bytes: &[u8], holds: impl Fn(u8) -> bool) -> usize {
+    // Sums of a byte each are added many at a time; none is more than it can be.
+    let sum = |part: &[u8]| part.iter().map(|&byte| u8::from(holds(byte))).sum::<u8>();
+    bytes.chunks(192).map(|part| usize::from(sum(part))).sum()
+}
+
 /// Work that looks at many blocks. All of it is compiled for each way to look, so that the look is part
 /// of its loop.
 pub(crate) trait Task {
@@ -403,6 +411,17 @@ mod tests {
                     bytes[place] = byte;
                     compare(&bytes);
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn bytes_are_counted() {
+        for len in [0, 1, 191, 192, 193, 255, 256, 257, 1000] {
+            let bytes: Vec<u8> = (0..len).map(|at| (at % 7) as u8).collect();
+            for most in 0..8 {
+                let expected = bytes.iter().filter(|&&byte| byte < most).count();
+                assert_eq!(count(&bytes, |byte| byte < most), expected, "{len} {most}");
             }
         }
     }
