@@ -106,6 +106,7 @@ RUST_ARROWS: dict[str, set[str]] = {
     # Metaspace is a pre-tokenizer that also rewrites; and expressions have one engine.
     "normalize": {"error", "pretokenize"},
     "scan": set(),
+    "utf8": {"error", "scan"},
     "pretokenize": {"error", "scan"},
     "count": {"beside", "error", "pretokenize", "scan"},
     # Tokens are looked for in normalized text too.
@@ -138,6 +139,7 @@ RUST_ARROWS: dict[str, set[str]] = {
         "random",
         "scan",
         "symbols",
+        "utf8",
         "vocab",
     },
     "trace": {"added", "error", "model", "normalize", "observe", "pipeline", "prepare"},

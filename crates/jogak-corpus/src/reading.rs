@@ -5,6 +5,7 @@
 
 use jogak::added::Input;
 use jogak::pipeline::Stretch;
+use jogak::utf8::Room;
 
 use crate::block::{Files, Supply};
 use crate::count::Progress;
@@ -49,8 +50,11 @@ impl Texts {
 }
 
 impl Stretch for Texts {
-    fn texts(&self) -> impl Iterator<Item = Input<'_>> {
-        self.iter().map(Input::from)
+    fn texts<'s>(
+        &'s self,
+        _room: &'s mut Room,
+    ) -> std::result::Result<impl Iterator<Item = Input<'s>>, (usize, jogak::Error)> {
+        Ok(self.iter().map(Input::from))
     }
 
     fn count(&self) -> usize {

@@ -25,6 +25,7 @@ pub(crate) fn to_py(error: jogak::Error) -> PyErr {
         E::Pattern { .. } | E::Config { .. } => "ConfigError",
         E::PatternGaveUp { .. }
         | E::NotCovered { .. }
+        | E::NoText
         | E::NoSegmentation { .. }
         | E::TooShortToCut { .. }
         | E::TooManyParts { .. }
@@ -62,6 +63,7 @@ pub(crate) fn advised(error: &jogak::Error, message: &str) -> String {
             "train with unknown=\"<unk>\" or byte_fallback=True, or with marker=\"byte-level\"; give a \
              file of another library an unknown piece (unk_token, unk_id)"
         }
+        E::NoText => "take it out, or replace it with text.encode('utf-8', 'replace').decode()",
         E::NoSegmentation { .. } => {
             "ask for the score of ids that encode or nbest gave for this very text"
         }

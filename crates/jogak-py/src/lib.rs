@@ -15,6 +15,7 @@ mod numbers;
 mod pieces;
 mod schemes;
 mod sections;
+mod strings;
 mod texts;
 mod tokenizer;
 mod train;

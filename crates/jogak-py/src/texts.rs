@@ -4,12 +4,15 @@ use std::sync::Arc;
 
 use jogak::Error;
 use jogak::added::{Chosen, Input, SpecialPolicy};
-use jogak::decode::{as_text, code_points, wide_characters};
+use jogak::pipeline::Stretch;
+use jogak::utf8::Room;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
-use pyo3::types::{PyBytes, PyString, PyTuple};
+use pyo3::types::{PySlice, PyString, PyTuple};
 
-use crate::errors::{raise, to_py};
+use crate::errors::{advised, raise, to_py};
+use crate::numbers::read_points;
+use crate::strings::{copied, to_copy};
 
 /// Some special tokens are parsed, some are refused, the others are text: compiled.
 #[pyclass(frozen, name = "Chosen", module = "jogak._core")]
@@ -33,9 +36,10 @@ pub(crate) fn policy(special: &Bound<'_, PyAny>) -> PyResult<SpecialPolicy> {
     }
 }
 
-/// A text that is held while it is read, or several that were joined.
+/// A text that is held while it is read, or a copy, or several that were joined.
 pub(crate) enum Text {
     One(PyBackedStr),
+    Copied(String),
     Joined(String, Vec<(usize, usize)>),
 }
 
@@ -46,7 +50,10 @@ impl Text {
             PyBackedStr::try_from(text.clone()).map_err(|_| no_utf8(index))
         };
         if let Ok(text) = text.cast::<PyString>() {
-            return Ok(Self::One(held(text)?));
+            return match to_copy(text) {
+                Some(count) => copied(text, count).map(Self::Copied).map_err(|_| no_utf8(index)),
+                None => held(text).map(Self::One),
+            };
         }
         let (mut joined, mut trusted) = (String::new(), Vec::new());
         for (part, is_trusted) in text.extract::<Vec<(Bound<'_, PyString>, bool)>>()? {
@@ -61,7 +68,8 @@ impl Text {
 
     pub(crate) fn input(&self) -> Input<'_> {
         match self {
-            Self::One(text) => Input { text, trusted: None },
+            Self::One(text) => Input::from(&**text),
+            Self::Copied(text) => Input::from(&**text),
             Self::Joined(text, trusted) => Input { text, trusted: Some(trusted) },
         }
     }
@@ -84,56 +92,183 @@ enum GivenText<'t, 'py> {
     Joined(Text),
 }
 
-/// Texts of a batch that are read one after the other: to make UTF-8 of them takes a while, in Korean and Chinese, and
-/// Python has to be held meanwhile. The tuple keeps them; nobody can change it.
-pub(crate) struct Given<'t, 'py>(Vec<GivenText<'t, 'py>>);
+/// Texts of a batch. The tuple keeps them; nobody can change it.
+pub(crate) struct Given<'t, 'py> {
+    tuple: &'t Py<PyTuple>,
+    texts: Vec<GivenText<'t, 'py>>,
+}
 
 impl<'t, 'py> Given<'t, 'py> {
-    pub(crate) fn new(texts: &'t Bound<'py, PyTuple>) -> PyResult<Self> {
+    pub(crate) fn new(tuple: &'t Bound<'py, PyTuple>) -> PyResult<Self> {
         let given = |(index, text): (usize, Borrowed<'t, 'py, PyAny>)| {
             text.cast::<PyString>()
                 .map(GivenText::Plain)
                 .or_else(|_| Text::new(&text, Some(index)).map(GivenText::Joined))
         };
-        texts.iter_borrowed().enumerate().map(given).collect::<PyResult<_>>().map(Self)
+        let texts = tuple.iter_borrowed().enumerate().map(given).collect::<PyResult<_>>()?;
+        Ok(Self { tuple: tuple.as_unbound(), texts })
     }
 
-    pub(crate) fn inputs(&self) -> impl ExactSizeIterator<Item = Result<Input<'_>, Failed>> {
-        self.0.iter().enumerate().map(|(index, given)| match given {
-            GivenText::Plain(text) => {
-                text.to_str().map(Input::from).map_err(|_| Failed::Coming(no_utf8(Some(index))))
+    pub(crate) fn len(&self) -> usize {
+        self.texts.len()
+    }
+
+    /// The texts in stretches of at least `size` bytes, but for the last one and those with much to copy. What is not to be copied becomes UTF-8 here,
+    /// one after the other.
+    pub(crate) fn stretches(
+        &self,
+        size: usize,
+    ) -> impl Iterator<Item = Result<TextsOfBatch<'_>, Failed>> {
+        let mut texts = self.texts.iter().enumerate();
+        std::iter::from_fn(move || {
+            let mut stretch =
+                TextsOfBatch { tuple: self.tuple, texts: Vec::new(), bytes: 0, points: 0 };
+            while stretch.bytes < size
+                && stretch.points < POINTS
+                && let Some((index, text)) = texts.next()
+            {
+                let text = match text {
+                    GivenText::Joined(text) => OneText::Utf8(text.input()),
+                    GivenText::Plain(text) => match (to_copy(text), text) {
+                        (Some(count), _) => OneText::Points { index, count },
+                        (None, text) => match text.to_str() {
+                            Ok(text) => OneText::Utf8(Input::from(text)),
+                            Err(_) => return Some(Err(Failed::Coming(no_utf8(Some(index))))),
+                        },
+                    },
+                };
+                stretch.bytes += text.about_bytes();
+                if let OneText::Points { count, .. } = text {
+                    stretch.points += count;
+                }
+                stretch.texts.push(text);
             }
-            GivenText::Joined(text) => Ok(text.input()),
+            (!stretch.texts.is_empty()).then_some(Ok(stretch))
         })
     }
 
-    /// About how many bytes all have, by how many characters they have, and by the bytes of the first ones.
+    /// The error of the first text that is no UTF-8, if there is one.
+    pub(crate) fn error(&self) -> Option<PyErr> {
+        let is_none = |given: &GivenText<'_, '_>| match given {
+            GivenText::Plain(text) => text.to_str().is_err(),
+            GivenText::Joined(_) => false,
+        };
+        self.texts.iter().position(is_none).map(|index| no_utf8(Some(index)))
+    }
+
+    /// About how many bytes all have, by how many characters they have, and by the first ones of some.
     pub(crate) fn about_bytes(&self) -> usize {
         let (mut bytes, mut characters, mut all) = (0, 0, 0_usize);
-        for given in &self.0 {
-            let length = match given {
+        let every = self.texts.len().div_ceil(SAMPLES).max(1);
+        for (index, given) in self.texts.iter().enumerate() {
+            all = all.saturating_add(match given {
                 // Who inherits from `str` may say anything.
                 GivenText::Plain(text) => text.len().unwrap_or(0),
-                GivenText::Joined(text) => text.input().text.len(),
-            };
-            all = all.saturating_add(length);
-            if bytes < SAMPLE {
-                let text = match given {
-                    // What is no UTF-8 is told when its turn comes.
-                    GivenText::Plain(text) => text.to_str().unwrap_or_default(),
-                    GivenText::Joined(text) => text.input().text,
-                };
-                bytes += text.len();
-                characters += text.chars().count();
+                GivenText::Joined(text) => text.input().text.chars().count(),
+            });
+            if let GivenText::Plain(text) = given
+                && index.is_multiple_of(every)
+            {
+                let first = text.get_item(PySlice::new(text.py(), 0, SAMPLE, 1)).ok();
+                let first = first.and_then(|first| first.cast_into::<PyString>().ok());
+                // What is no UTF-8 is told when its turn comes.
+                let first =
+                    first.as_ref().and_then(|first| first.to_str().ok()).unwrap_or_default();
+                bytes += first.len();
+                characters += first.chars().count();
             }
         }
-        let bytes = all as u128 * bytes as u128 / characters.max(1) as u128;
+        let bytes = all as u128 * bytes.max(1) as u128 / characters.max(1) as u128;
         usize::try_from(bytes).unwrap_or(usize::MAX)
     }
 }
 
-/// So many bytes tell how many there are to a character.
-const SAMPLE: usize = 1 << 12;
+/// So many characters, of so many texts, tell how many bytes there are to one.
+const SAMPLE: isize = 1 << 10;
+const SAMPLES: usize = 16;
+
+/// A stretch with so many characters to copy, or more, ends: what is made of them stays in the second-level cache.
+const POINTS: usize = 1 << 15;
+
+/// A text of a stretch: its UTF-8, or where a string stands, with so many characters, that is to be copied.
+enum OneText<'s> {
+    Utf8(Input<'s>),
+    Points { index: usize, count: usize },
+}
+
+impl OneText<'_> {
+    fn about_bytes(&self) -> usize {
+        match self {
+            Self::Utf8(input) => input.text.len(),
+            // Of those that are not ASCII, most are Chinese, Japanese or Korean.
+            Self::Points { count, .. } => 3 * count,
+        }
+    }
+}
+
+/// Some texts of a batch, one behind the other.
+pub(crate) struct TextsOfBatch<'s> {
+    tuple: &'s Py<PyTuple>,
+    texts: Vec<OneText<'s>>,
+    bytes: usize,
+    points: usize,
+}
+
+impl TextsOfBatch<'_> {
+    /// Those that are to be copied: their numbers in the stretch and in the batch, and how many characters they have.
+    fn copied(&self) -> impl Iterator<Item = (usize, usize, usize)> {
+        self.texts.iter().enumerate().filter_map(|(number, text)| match *text {
+            OneText::Points { index, count } => Some((number, index, count)),
+            OneText::Utf8(_) => None,
+        })
+    }
+
+    /// Their texts.
+    fn copies<'r>(&self, room: &'r mut Room) -> Result<Vec<&'r str>, (usize, Error)> {
+        if self.points == 0 {
+            return Ok(Vec::new());
+        }
+        let mut points = room.points(self.points);
+        Python::attach(|py| {
+            let tuple = self.tuple.bind(py);
+            for (number, index, count) in self.copied() {
+                let (own, behind) = std::mem::take(&mut points).split_at_mut(count);
+                points = behind;
+                let text = tuple.get_borrowed_item(index).ok();
+                let text = text.as_ref().and_then(|text| text.cast::<PyString>().ok());
+                if !text.is_some_and(|text| read_points(&text, own)) {
+                    return Err((number, Error::NoText));
+                }
+            }
+            Ok(())
+        })?;
+        room.texts(self.copied().map(|(.., count)| count)).map_err(|(which, error)| {
+            let number = self.copied().nth(which).map_or(0, |(number, ..)| number);
+            (number, error)
+        })
+    }
+}
+
+impl Stretch for TextsOfBatch<'_> {
+    fn texts<'s>(
+        &'s self,
+        room: &'s mut Room,
+    ) -> Result<impl Iterator<Item = Input<'s>>, (usize, Error)> {
+        let mut copies = self.copies(room)?.into_iter();
+        Ok(self.texts.iter().map(move |text| match text {
+            OneText::Utf8(input) => *input,
+            OneText::Points { .. } => Input::from(copies.next().unwrap_or_default()),
+        }))
+    }
+
+    fn count(&self) -> usize {
+        self.texts.len()
+    }
+
+    fn bytes(&self) -> usize {
+        self.bytes
+    }
+}
 
 /// What is wrong with texts that come one by one.
 pub(crate) enum Failed {
@@ -159,33 +294,10 @@ impl Failed {
     }
 }
 
+/// The error of a string that is no text: the one with this number, if it has one.
 pub(crate) fn no_utf8(index: Option<usize>) -> PyErr {
-    let which = index.map_or("the text".to_owned(), |index| format!("text {index}"));
-    let message = format!(
-        "{which} has a surrogate code point (U+D800 to U+DFFF), which is no character; take it out, \
-         or replace it with text.encode('utf-8', 'replace').decode()"
-    );
-    raise("EncodeError", message, &[])
-}
-
-/// Texts of fewer bytes are not worth a look at how to make them a string.
-const SHORT: usize = 1 << 8;
-
-/// Bytes as a string; what is no UTF-8 is replaced.
-///
-/// Python reads UTF-8 character by character, which for Korean takes longer than decoding its ids. Where that is so,
-/// it gets the code points, which it has but to copy.
-pub(crate) fn string<'py>(py: Python<'py>, text: &[u8]) -> PyResult<Bound<'py, PyString>> {
-    let text = as_text(text);
-    let characters = if text.len() < SHORT { None } else { wide_characters(&text) };
-    let Some(characters) = characters else { return Ok(PyString::new(py, &text)) };
-    let points = PyBytes::new_with(py, 4 * (characters + 1), |room| {
-        if let ([mark, points @ ..], _) = room.as_chunks_mut::<4>() {
-            // The mark says in which order the bytes stand, and is no part of the text.
-            *mark = u32::from('\u{FEFF}').to_ne_bytes();
-            code_points(&text, points);
-        }
-        Ok(())
-    })?;
-    PyString::from_encoded_object(&points, Some(c"utf-32"), None)
+    let told = Error::NoText.to_string();
+    let told =
+        index.map_or(told.clone(), |index| told.replace("the text", &format!("text {index}")));
+    raise("EncodeError", advised(&Error::NoText, &told), &[])
 }

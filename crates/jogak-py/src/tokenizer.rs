@@ -7,7 +7,7 @@ use jogak::added::{Added, decoded};
 use jogak::beside::{WORTH, both};
 use jogak::decode::{Decoder, Stream};
 use jogak::model::Bpe;
-use jogak::pipeline::{Arriving, CACHE_LIMIT, Request, Rest, Tokenizer, taught};
+use jogak::pipeline::{Arriving, CACHE_LIMIT, Request, Rest, Tokenizer, divided, taught};
 use jogak::prepare::Prepare;
 use jogak::symbols::UNKNOWN;
 use jogak::trace::WordRecord;
@@ -23,7 +23,8 @@ use crate::models::{Options, Pieces, compile, marker, strategy};
 use crate::normalizers::parse_normalizer;
 use crate::pieces::tokens_of;
 use crate::schemes::parse_pretokenizer;
-use crate::texts::{Given, PyChosen, Text, no_utf8, policy, string};
+use crate::strings::string;
+use crate::texts::{Failed, Given, PyChosen, Text, no_utf8, policy};
 use crate::vocabulary::Texts;
 
 /// A tokenizer, compiled from the plain data of a Spec.
@@ -193,10 +194,12 @@ impl PyTokenizer {
     ) -> PyResult<(Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>)> {
         let request = request(special, strategy, draw)?;
         let texts = Given::new(texts)?;
-        let bytes = if threads > 1 { texts.about_bytes() } else { 0 };
-        let arriving = Arriving { items: texts.inputs(), then: |rest: Rest<'_>| py.detach(rest) };
-        let batch = self.core.encode_arriving(arriving, bytes, &request, threads);
-        let batch = batch.map_err(|failed| failed.told(in_text))?;
+        let bytes = texts.about_bytes();
+        let (threads, size) = divided(texts.len(), bytes, threads);
+        let items = texts.stretches(size);
+        let arriving = Arriving { items, then: |rest: Rest<'_>| py.detach(rest) };
+        let (batch, _) = (self.core.encode_stretches(arriving, bytes, &request, threads))
+            .map_err(|failed: Failed| texts.error().unwrap_or_else(|| failed.told(in_text)))?;
         Ok((PyArray1::from_vec(py, batch.ids), PyArray1::from_vec(py, batch.offsets)))
     }
 

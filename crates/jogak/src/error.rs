@@ -76,6 +76,8 @@ pub enum Error {
         /// The text of the uncovered character.
         text: String,
     },
+    /// Code points that are no text: one stands for no character.
+    NoText,
     /// Ids that are no way to cut a text.
     NoSegmentation {
         /// How many of the ids fit.
@@ -149,6 +151,12 @@ impl fmt::Display for Error {
             }
             Error::NotCovered { text } => {
                 write!(f, "no piece covers {text:?} and the vocabulary has no unknown piece")
+            }
+            Error::NoText => {
+                write!(
+                    f,
+                    "the text has a surrogate code point (U+D800 to U+DFFF), which is no character"
+                )
             }
             Error::NoSegmentation { fit, ids } if fit == ids => {
                 write!(f, "the {ids} ids stand for the beginning of the text only")

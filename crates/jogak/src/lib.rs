@@ -42,6 +42,7 @@ pub mod spans;
 pub mod symbols;
 pub mod trace;
 pub mod train;
+pub mod utf8;
 pub mod vocab;
 pub mod ways;
 

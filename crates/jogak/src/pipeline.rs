@@ -28,8 +28,8 @@ use crate::observe::Silent;
 use crate::prepare::{self, Prepare, Prepared};
 use crate::random::SplitMix64;
 
-pub use batch::{Batch, Stretch};
-pub(crate) use batch::{divided, numbered, stretches};
+pub use batch::{Batch, Stretch, divided};
+pub(crate) use batch::{numbered, stretches};
 use fuse::fuse;
 pub use share::{Arriving, Rest};
 pub use worker::{CACHE_LIMIT, Worker, taught};

@@ -11,7 +11,6 @@ mod native;
 mod sentencepiece;
 mod steps;
 mod stream;
-mod wide;
 
 use std::borrow::Cow;
 
@@ -27,7 +26,6 @@ use native::{Draft, Native};
 pub use chain::Rule;
 pub use sentencepiece::{SentencePiece, Strip};
 pub use stream::Stream;
-pub use wide::{code_points, wide_characters};
 
 /// What a piece stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -12,6 +12,7 @@ use super::{Request, Tokenizer};
 use crate::added::Input;
 use crate::error::Error;
 use crate::scan::wish_large_pages;
+use crate::utf8::Room;
 
 /// Ids of many texts, one behind the other.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -120,24 +121,36 @@ impl Density {
 /// ```
 /// use jogak::added::Input;
 /// use jogak::pipeline::Stretch;
+/// use jogak::utf8::Room;
 ///
 /// let texts = vec![Input::from("low"), Input::from("밥")];
 /// assert_eq!((texts.count(), texts.bytes()), (2, 6));
+/// assert_eq!(texts.texts(&mut Room::default())?.map(|text| text.text).collect::<String>(), "low밥");
+/// # Ok::<(), (usize, jogak::Error)>(())
 /// ```
 pub trait Stretch: Send {
-    /// The texts.
-    fn texts(&self) -> impl Iterator<Item = Input<'_>>;
+    /// The texts. What is no UTF-8 yet is made so in `room`, on the thread that encodes it.
+    ///
+    /// # Errors
+    /// [`Error::NoText`] with the number of the text that is none, from 0.
+    fn texts<'s>(
+        &'s self,
+        room: &'s mut Room,
+    ) -> Result<impl Iterator<Item = Input<'s>>, (usize, Error)>;
 
     /// How many they are.
     fn count(&self) -> usize;
 
-    /// How many bytes they have together.
+    /// About how many bytes they have together.
     fn bytes(&self) -> usize;
 }
 
 impl Stretch for Vec<Input<'_>> {
-    fn texts(&self) -> impl Iterator<Item = Input<'_>> {
-        self.iter().copied()
+    fn texts<'s>(
+        &'s self,
+        _room: &'s mut Room,
+    ) -> Result<impl Iterator<Item = Input<'s>>, (usize, Error)> {
+        Ok(self.iter().copied())
     }
 
     fn count(&self) -> usize {
@@ -186,9 +199,16 @@ pub(crate) fn numbered<P: Stretch, E>(
     })
 }
 
-/// On how many threads so many texts with so many bytes go, and how large their parts are: one for one thread, some
-/// more than there are threads for several, so that none waits long for the last.
-pub(crate) fn divided(texts: usize, bytes: usize, threads: usize) -> (usize, usize) {
+/// On how many threads so many texts with so many bytes go, and how many bytes their parts have at least: one part for one
+/// thread, some more than there are threads for several, so that none waits long for the last.
+///
+/// ```
+/// use jogak::pipeline::divided;
+///
+/// assert_eq!(divided(2, 100, 8).0, 1);
+/// assert_eq!(divided(10_000, 1 << 30, 8), (8, 1 << 17));
+/// ```
+pub fn divided(texts: usize, bytes: usize, threads: usize) -> (usize, usize) {
     let size = (bytes / (8 * threads.max(1))).clamp(SMALLEST_PART, LARGEST_PART);
     let threads = threads.min(texts).min(bytes.div_ceil(size));
     if threads <= 1 { (1, usize::MAX) } else { (threads, size) }
@@ -206,36 +226,17 @@ impl Tokenizer {
         threads: usize,
     ) -> Result<Batch, (usize, Error)> {
         let bytes = texts.iter().map(|text| text.text.len()).sum();
-        self.encode_arriving(Arriving::all(texts.iter().copied().map(Ok)), bytes, request, threads)
+        let (threads, size) = divided(texts.len(), bytes, threads);
+        let stretches = stretches(texts.iter().copied().map(Ok), size);
+        self.encode_stretches(Arriving::all(stretches), bytes, request, threads)
+            .map(|(batch, _)| batch)
     }
 
-    /// The same for texts that come one by one, and may fail to. `bytes` says about how many bytes they have, so that
-    /// there is room and a thread for each part; the answer does not depend on it.
+    /// The same for texts that come some at a time, and may fail to. These are given back. `bytes` says about how many
+    /// bytes all have, so that there is room and a thread for each part; the answer does not depend on it.
     ///
     /// # Errors
-    /// The first error of the texts; else the first one as [`Tokenizer::encode`], with the number of its text.
-    pub fn encode_arriving<'t, I, T, E>(
-        &self,
-        texts: Arriving<I, T>,
-        bytes: usize,
-        request: &Request,
-        threads: usize,
-    ) -> Result<Batch, E>
-    where
-        I: ExactSizeIterator<Item = Result<Input<'t>, E>>,
-        T: FnOnce(Rest<'_>),
-        E: From<(usize, Error)>,
-    {
-        let (threads, size) = divided(texts.items.len(), bytes, threads);
-        let Arriving { items, then } = texts;
-        let stretches = Arriving { items: stretches(items, size), then };
-        self.encode_stretches(stretches, bytes, request, threads).map(|(batch, _)| batch)
-    }
-
-    /// The same for texts that come some at a time. These are given back.
-    ///
-    /// # Errors
-    /// As [`Tokenizer::encode_arriving`].
+    /// The first error of what comes; else the first one as [`Tokenizer::encode`], with the number of its text.
     pub fn encode_stretches<P, I, T, E>(
         &self,
         stretches: Arriving<I, T>,
@@ -256,12 +257,15 @@ impl Tokenizer {
         let Arriving { items, then } = stretches;
         let parts = Arriving { items: numbered(items), then };
         let done = self.shared_out(parts, threads, |(first, texts): (usize, P), worker| {
-            let bytes = texts.bytes();
-            let numbered = texts.texts().zip(first..);
+            let mut room = std::mem::take(&mut worker.room);
+            let mut bytes = 0;
+            let behind = |(number, error)| (first + number, error);
+            let numbered = texts.texts(&mut room).map_err(behind)?.zip(first..);
+            let numbered = numbered.inspect(|(text, _)| bytes += text.text.len());
             if threads == 1 {
                 // In their order, where they stay.
                 let mut gathered = locked(&gathered);
-                gathered.make_room(self.density.room(bytes));
+                gathered.make_room(self.density.room(texts.bytes()));
                 let Gathered { ids, offsets, .. } = &mut *gathered;
                 self.encode_part(numbered, request, worker, ids, |end| offsets.push(end as i64))?;
             } else {
@@ -271,6 +275,8 @@ impl Tokenizer {
                 worker.part = locked(&gathered).put(first, part);
                 result?;
             }
+            room.shrink();
+            worker.room = room;
             Ok((bytes, texts))
         });
         let (mut bytes, mut stretches) = (0, Vec::new());

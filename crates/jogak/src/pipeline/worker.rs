@@ -6,6 +6,7 @@
 use crate::cache::{KnownWords, LongWords, Queue, WordTable};
 use crate::model::Scratch;
 use crate::prepare::{self, RawScratch};
+use crate::utf8::Room;
 use crate::vocab::Vocab;
 
 use super::{Tokenizer, batch, joined, words};
@@ -54,7 +55,9 @@ pub struct Worker {
     pub(super) queue: Queue,
     pub(super) scratch: Scratch,
     pub(super) prepared: prepare::Scratch,
-    /// Room for the ids of a part of a batch.
+    /// Room for the texts of a part of a batch.
+    pub(super) room: Room,
+    /// Room for the ids of it.
     pub(super) part: batch::Part,
     /// Room for short texts.
     pub(super) joined: joined::Joined,
@@ -69,6 +72,7 @@ impl Worker {
             queue: Queue::default(),
             scratch: Scratch::default(),
             prepared: prepare::Scratch::default(),
+            room: Room::default(),
             part: batch::Part::default(),
             joined: joined::Joined::default(),
         })

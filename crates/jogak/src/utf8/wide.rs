@@ -63,8 +63,8 @@ fn code_point(bytes: u32) -> u32 {
 /// not the first of its character.
 ///
 /// ```
-/// assert_eq!(jogak::decode::wide_characters("조각"), Some(2));
-/// assert_eq!(jogak::decode::wide_characters("a piece – of a text"), None);
+/// assert_eq!(jogak::utf8::wide_characters("조각"), Some(2));
+/// assert_eq!(jogak::utf8::wide_characters("a piece – of a text"), None);
 /// ```
 pub fn wide_characters(text: &str) -> Option<usize> {
     if text.is_ascii() {
@@ -79,7 +79,7 @@ pub fn wide_characters(text: &str) -> Option<usize> {
 ///
 /// ```
 /// let mut out = [[0; 4]; 2];
-/// jogak::decode::code_points("조각", &mut out);
+/// jogak::utf8::code_points("조각", &mut out);
 /// assert_eq!(out.map(u32::from_ne_bytes), ['조', '각'].map(u32::from));
 /// ```
 pub fn code_points(text: &str, out: &mut [[u8; 4]]) {

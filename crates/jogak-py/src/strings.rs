@@ -1,0 +1,86 @@
+//! Strings of Python: made of UTF-8, and read as it.
+//!
+//! In words: a string of Python is code points. Asked for its UTF-8, Python makes it character by character, holding
+//! everybody, and keeps it as long as the string. That pays if somebody asks again, and most texts are read once: so a long
+//! one is copied as code points first, of which UTF-8 is made here, and Python is asked when it comes a second time.
+//!
+//! Which way a text goes is never seen in a result.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use jogak::Error;
+use jogak::decode::as_text;
+use jogak::utf8::{Room, code_points, wide_characters};
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyString};
+
+use crate::numbers::read_points;
+
+/// Of strings with fewer or more characters Python is asked for UTF-8 at once: what there is to be gained, or how much
+/// memory the code points take, is not worth it.
+const COPIED: std::ops::RangeInclusive<usize> = 1 << 8..=1 << 18;
+
+/// How many characters a string has, if it is to be read by [`copied`] rather than as UTF-8: it is long, has others than
+/// ASCII, and does not seem to have come before.
+pub(crate) fn to_copy(text: &Bound<'_, PyString>) -> Option<usize> {
+    // Who inherits from `str` may say anything.
+    if !text.is_exact_instance_of::<PyString>() {
+        return None;
+    }
+    let count = text.len().ok().filter(|count| COPIED.contains(count))?;
+    if came_before(text.as_ptr() as usize, count) {
+        return None;
+    }
+    let is_ascii = text.call_method0(intern!(text.py(), "isascii")).ok()?;
+    (!is_ascii.is_truthy().ok()?).then_some(count)
+}
+
+/// Bits of a hash that say where a string is marked.
+const PLACES: u32 = 16;
+/// Strings that came last, by where they lie and how long they are. A false mark, or one that is lost, costs time alone.
+static CAME: [AtomicU32; 1 << PLACES] = [const { AtomicU32::new(0) }; 1 << PLACES];
+
+/// Whether a string of this address and length has come before; it has now.
+fn came_before(address: usize, count: usize) -> bool {
+    let hash = (address as u64 ^ (count as u64) << 48).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let hash = (hash ^ hash >> 32).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    // Nothing is marked with 0.
+    let mark = hash as u32 | 1;
+    CAME[(hash >> (64 - PLACES)) as usize].swap(mark, Ordering::Relaxed) == mark
+}
+
+/// The text of a string with so many characters.
+///
+/// # Errors
+/// [`Error::NoText`].
+pub(crate) fn copied(text: &Bound<'_, PyString>, count: usize) -> Result<String, Error> {
+    let mut room = Room::default();
+    if !read_points(text, room.points(count)) {
+        return Err(Error::NoText);
+    }
+    let texts = room.texts([count]).map_err(|(_, error)| error)?;
+    Ok(texts.concat())
+}
+
+/// Texts of fewer bytes are not worth a look at how to make them a string.
+const SHORT: usize = 1 << 8;
+
+/// Bytes as a string; what is no UTF-8 is replaced.
+///
+/// Python reads UTF-8 character by character, which for Korean takes longer than decoding its ids. Where that is so,
+/// it gets the code points, which it has but to copy.
+pub(crate) fn string<'py>(py: Python<'py>, text: &[u8]) -> PyResult<Bound<'py, PyString>> {
+    let text = as_text(text);
+    let characters = if text.len() < SHORT { None } else { wide_characters(&text) };
+    let Some(characters) = characters else { return Ok(PyString::new(py, &text)) };
+    let points = PyBytes::new_with(py, 4 * (characters + 1), |room| {
+        if let ([mark, points @ ..], _) = room.as_chunks_mut::<4>() {
+            // The mark says in which order the bytes stand, and is no part of the text.
+            *mark = u32::from('\u{FEFF}').to_ne_bytes();
+            code_points(&text, points);
+        }
+        Ok(())
+    })?;
+    PyString::from_encoded_object(&points, Some(c"utf-32"), None)
+}

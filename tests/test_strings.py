@@ -1,0 +1,119 @@
+"""Strings on their way in: which way one is read is never seen in its ids."""
+
+from __future__ import annotations
+
+import sys
+from functools import cache
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import jogak
+
+# The least and the greatest number of characters of a string that is copied rather than asked for its UTF-8.
+FROM, TO = 1 << 8, 1 << 18
+
+
+@cache
+def of_bytes() -> jogak.Tokenizer:
+    """A tokenizer without merges: a byte, an id."""
+    return jogak.train({"low": 1}, jogak.BPE(marker="byte-level", num_merges=0))
+
+
+@cache
+def id_of_byte() -> dict[int, int]:
+    """Which id stands for which byte."""
+    tok = of_bytes()
+    return {tok.decode_bytes([id_])[0]: id_ for id_ in range(len(tok))}
+
+
+def ids_of(text: str) -> list[int]:
+    """What the ids of a text must be."""
+    return [id_of_byte()[byte] for byte in text.encode()]
+
+
+CHARACTERS = st.sampled_from("aé \n조각Я字\0\u2028\uffff\U0001f9e9\U0010ffff")
+
+
+@st.composite
+def strings(draw: Any) -> str:
+    """Short, about as long as is copied, and longer; of one kind of characters or of many."""
+    part = draw(st.text(CHARACTERS, min_size=1, max_size=30))
+    length = draw(st.sampled_from([1, FROM - 1, FROM, FROM + 1, 700, 5_000]))
+    end: str = draw(st.text(max_size=9))
+    return (part * (length // len(part) + 1))[:length] + end
+
+
+@given(st.lists(strings(), max_size=6), st.integers(1, 3))
+def test_every_string_has_the_ids_of_its_bytes(texts: list[str], threads: int) -> None:
+    expected = [ids_of(text) for text in texts]
+    # New ones, and again: a string that comes a second time goes another way.
+    for _ in range(3):
+        batch = of_bytes().encode_batch(texts, num_threads=threads)
+        assert [part.tolist() for part in batch] == expected
+    for text, ids in zip(texts, expected, strict=True):
+        again = text + "?"
+        for _ in range(2):
+            assert of_bytes().encode(again) == [*ids, *ids_of("?")]
+        assert of_bytes().encoding(text).ids.tolist() == ids
+
+
+@pytest.mark.parametrize("length", [TO - 1, TO, TO + 1, 3 * TO])
+def test_long_strings(length: int) -> None:
+    texts = ["조" * length, "각 piece" * 1_000, "é" * length]
+    for threads in (1, 2):
+        fresh = [text + "." for text in texts]
+        batch = of_bytes().encode_batch(fresh, num_threads=threads)
+        assert [part.tolist() for part in batch] == [ids_of(text) for text in fresh]
+
+
+def test_a_string_that_is_read_once_does_not_grow() -> None:
+    texts = ["조각" * length for length in (4_321, 12_345)]
+    before = [sys.getsizeof(text) for text in texts]
+    of_bytes().encode_batch(texts)
+    assert [sys.getsizeof(text) for text in texts] == before
+
+
+class Odd(str):
+    """A string that says odd things of itself."""
+
+    __slots__ = ()
+
+    def __len__(self) -> int:
+        return 300
+
+    def isascii(self) -> bool:
+        return True
+
+    def __getitem__(self, key: object) -> str:
+        raise KeyError(key)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_what_inherits_from_str_is_what_it_holds(threads: int) -> None:
+    texts: list[str] = [Odd("조각" * 500), Odd(""), Odd("조" * 300)]
+    batch = of_bytes().encode_batch(texts, num_threads=threads)
+    assert [part.tolist() for part in batch] == [ids_of(str.__str__(text)) for text in texts]
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("at", [0, 299, 600])
+def test_the_first_string_with_a_surrogate_is_told(threads: int, at: int) -> None:
+    bad = "조" * at + "\udc00" + "각" * (600 - at)
+    good = ["low" * 20_000, "조각" * 9_000] * 5
+    for _ in range(2):
+        with pytest.raises(jogak.EncodeError, match=r"^text 10 has a surrogate code point"):
+            of_bytes().encode_batch([*good, bad, "\udc00"], num_threads=threads)
+        with pytest.raises(jogak.EncodeError, match=r"^text 1 has a surrogate"):
+            of_bytes().encode_batch(["low", "\udc00", bad, *good], num_threads=threads)
+        with pytest.raises(jogak.EncodeError, match=r"^the text has a surrogate"):
+            of_bytes().encode(bad)
+
+
+def test_what_is_no_text_is_told_before_what_cannot_be_encoded() -> None:
+    tok = jogak.train({"low": 1}, jogak.BPE(num_merges=0), special_tokens=["<s>"])
+    for _ in range(2):
+        with pytest.raises(jogak.EncodeError, match="text 1 has a surrogate"):
+            tok.encode_batch(["<s>" + "조" * 400, "각" * 400 + "\udc00"], special="error")
