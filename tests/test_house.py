@@ -104,7 +104,7 @@ RUST_ARROWS: dict[str, set[str]] = {
     "vocab": {"error"},
     "symbols": {"error", "vocab"},
     # Metaspace is a pre-tokenizer that also rewrites; and expressions have one engine.
-    "normalize": {"error", "pretokenize"},
+    "normalize": {"error", "pretokenize", "scan"},
     "scan": set(),
     "utf8": {"error", "scan"},
     "pretokenize": {"error", "scan"},

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import jogak
 
-# The least and the greatest number of characters of a string that is copied rather than asked for its UTF-8.
+# The least and the greatest number of characters of a string that is copied, not asked for its UTF-8.
 FROM, TO = 1 << 8, 1 << 18
 
 

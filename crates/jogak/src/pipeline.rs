@@ -12,6 +12,7 @@ mod parts;
 mod raw;
 mod share;
 mod sums;
+mod texts;
 mod unigram;
 mod words;
 mod worker;
@@ -47,6 +48,8 @@ pub struct Tokenizer {
     looks_up_raw: bool,
     /// Words are cut whatever they begin with.
     cuts_all_words: bool,
+    /// Each text is one word.
+    leaves_whole: bool,
     /// The pieces that are words as they stand in the text, in order.
     raw_pieces: Box<[u32]>,
     density: batch::Density,
@@ -74,7 +77,8 @@ impl Tokenizer {
     /// Puts the rooms together. There is no way back from ids before [`Tokenizer::with_decoder`].
     pub fn new(prepare: Prepare, added: Added, model: Model, cache_limit: usize) -> Self {
         let looks_up_raw = raw::suits(&prepare, &model);
-        let cuts_all_words = model.cuts_all_words(prepare.leaves_whole());
+        let leaves_whole = prepare.leaves_whole();
+        let cuts_all_words = model.cuts_all_words(leaves_whole);
         let raw_pieces = if looks_up_raw { raw::pieces(&prepare, &model) } else { Box::default() };
         Self {
             prepare,
@@ -84,6 +88,7 @@ impl Tokenizer {
             cache_limit,
             looks_up_raw,
             cuts_all_words,
+            leaves_whole,
             raw_pieces,
             density: batch::Density::default(),
             idle: Mutex::default(),

@@ -54,6 +54,8 @@ pub struct Scratch {
 /// Room for a text whose words are rewritten, to be used again.
 #[derive(Debug, Clone, Default)]
 pub struct Written {
+    /// The text with its spaces as they are asked for.
+    marked: Vec<u8>,
     spaced: String,
     /// The other of two texts, where words are rewritten several times.
     spare: String,
@@ -206,12 +208,10 @@ impl Prepare {
         room: &'a mut Written,
         origins: impl FnOnce() -> Result<Origins>,
     ) -> Result<Prepared<'a>> {
-        let Written { spaced, spare, parts } = room;
+        let Written { marked, spaced, spare, parts } = room;
         match &self.front {
             &Front::Spaces(spaces) if metaspace::changes(spaces, text, place) => {
-                spaced.clear();
-                metaspace::run(spaces, text, place, spaced);
-                Ok(Prepared { text: spaced, parts: None })
+                Ok(Prepared { text: metaspace::written(spaces, text, place, marked), parts: None })
             }
             Front::Steps(steps, asks) => {
                 if *asks {

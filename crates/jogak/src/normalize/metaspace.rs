@@ -7,6 +7,7 @@
 use super::Place;
 use super::align::Sink;
 use crate::pretokenize::{Dummy, Metaspace};
+use crate::scan::{BLOCK, Look, Task, count, fastest};
 
 /// Whether a space is added to `text`.
 fn adds(spaces: Metaspace, text: &str, place: Place) -> bool {
@@ -53,5 +54,139 @@ pub(crate) fn run(spaces: Metaspace, text: &str, place: Place, out: &mut impl Si
     out.keep(text, done, text.len());
     if adds && spaces.suffix {
         out.write(mark, text.len(), text.len());
+    }
+}
+
+/// What [`run`] writes, in `room`, which is used again and again. Words are short, so they are copied some bytes at a time,
+/// of which those behind the word are written over.
+pub(crate) fn written<'r>(
+    spaces: Metaspace,
+    text: &str,
+    place: Place,
+    room: &'r mut Vec<u8>,
+) -> &'r str {
+    let adds = adds(spaces, text, place);
+    let mut mark = [0; 4];
+    let length = spaces.mark().encode_utf8(&mut mark).len();
+    let marks =
+        usize::from(adds) + if spaces.escape { count(text.as_bytes(), is_space) } else { 0 };
+    let needed = text.len() + marks * length + CHUNK;
+    if room.len() < needed {
+        room.resize(needed, 0);
+    }
+    let mut writer = Writer { room, end: 0, mark, length };
+    if adds && !spaces.suffix {
+        writer.mark();
+    }
+    if spaces.escape {
+        fastest(Escape { text: text.as_bytes(), writer: &mut writer });
+    } else {
+        writer.copy(text.as_bytes(), text.len());
+    }
+    if adds && spaces.suffix {
+        writer.mark();
+    }
+    let end = writer.end;
+    // Characters, with characters between them.
+    simdutf8::basic::from_utf8(&room[..end]).unwrap_or_default()
+}
+
+fn is_space(byte: u8) -> bool {
+    byte == b' '
+}
+
+/// So many bytes are copied at once.
+const CHUNK: usize = 32;
+
+struct Writer<'a> {
+    room: &'a mut [u8],
+    end: usize,
+    mark: [u8; 4],
+    length: usize,
+}
+
+impl Writer<'_> {
+    #[inline(always)]
+    fn mark(&mut self) {
+        if let Some(room) = self.room[self.end..].first_chunk_mut() {
+            *room = self.mark;
+        }
+        self.end += self.length;
+    }
+
+    /// The first `length` bytes.
+    #[inline(always)]
+    fn copy(&mut self, bytes: &[u8], length: usize) {
+        let room = &mut self.room[self.end..];
+        match (room.first_chunk_mut::<CHUNK>(), bytes.first_chunk()) {
+            (Some(room), Some(chunk)) if length <= CHUNK => *room = *chunk,
+            _ => room[..length].copy_from_slice(&bytes[..length]),
+        }
+        self.end += length;
+    }
+}
+
+/// Writes a text with marks for its spaces.
+struct Escape<'a, 'w> {
+    text: &'a [u8],
+    writer: &'a mut Writer<'w>,
+}
+
+impl Task for Escape<'_, '_> {
+    fn run<L: Look>(self) {
+        let Self { text, writer } = self;
+        let mut last = [0; BLOCK];
+        for from in (0..text.len()).step_by(BLOCK) {
+            let left = &text[from..];
+            let block = left.first_chunk().unwrap_or_else(|| {
+                last[..left.len()].copy_from_slice(left);
+                &last
+            });
+            let (mut spaces, mut at) = (L::apart(block).spaces, 0);
+            while spaces != 0 {
+                let space = spaces.trailing_zeros() as usize;
+                spaces &= spaces - 1;
+                writer.copy(&left[at..], space - at);
+                writer.mark();
+                at = space + 1;
+            }
+            writer.copy(&left[at..], left.len().min(BLOCK) - at);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::SplitMix64;
+    use crate::scan::every_way;
+
+    #[test]
+    fn many_at_a_time_is_one_by_one() {
+        let mut random = SplitMix64::new(3);
+        let mut below = |n: usize| (random.next() % n as u64) as usize;
+        let mut room = vec![0xFF; 3];
+        for _ in 0..3_000 {
+            let kinds = [" ", "a", "조", "🧩", "▁", "long", "\n", " "];
+            let few = [1, 2, kinds.len()][below(3)];
+            let from = below(kinds.len());
+            let length = [below(4), below(40), below(300)][below(3)];
+            let text: String =
+                (0..length).map(|_| kinds[(from + below(few)) % kinds.len()]).collect();
+            let dummies = [Dummy::Always, Dummy::First, Dummy::Given, Dummy::Start, Dummy::Never];
+            let spaces = Metaspace {
+                dummy: dummies[below(5)],
+                only_missing: below(2) == 0,
+                suffix: below(2) == 0,
+                escape: below(4) > 0,
+                mark: ['▁', '_', '🧩', 'é'][below(4)],
+                ..Metaspace::DEFAULT
+            };
+            let mut expected = String::new();
+            run(spaces, &text, Place::WHOLE, &mut expected);
+            every_way(|way| {
+                assert_eq!(written(spaces, &text, Place::WHOLE, &mut room), expected, "{way:?}");
+            });
+        }
     }
 }

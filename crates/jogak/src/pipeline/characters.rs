@@ -62,14 +62,13 @@ impl Task for ByCharacters<'_, '_> {
                 at = end;
                 continue;
             }
-            let count = block.threes.count_ones() as usize;
             let parts = Characters {
                 at,
                 starts: block.starts,
                 spaces: window.first_chunk().map_or(0, |bytes| L::apart(bytes).spaces),
                 threes: block.threes,
-                places: &block.places[..count],
-                codes: &block.codes[..count.min(block.codes.len())],
+                places: block.listed.places(),
+                codes: block.listed.codes(),
             };
             writer.block::<L>(text, known, parts, learn);
             at += open;

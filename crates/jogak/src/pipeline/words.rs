@@ -9,6 +9,7 @@
 //! What is remembered, and when, is never seen in a result.
 
 use super::characters::{ByCharacters, Seen};
+use super::texts::ByBlocks;
 use super::{Learned, Looking, Tokenizer, Worker, fuse};
 use crate::cache::{KnownWords, LONGEST_KNOWN, Queue, hash, look_up_between};
 use crate::error::Result;
@@ -148,6 +149,30 @@ impl<'a> Words<'a> {
         self.habit.saw(seen.words, seen.joined);
     }
 
+    /// Appends the ids of all bytes as one word that is cut whatever it begins with. If it says no, nothing is done.
+    fn text(&mut self, known: &mut KnownWords, out: &mut Vec<u32>) -> bool {
+        let Self { bytes, all, ref mut learner, .. } = *self;
+        let Some(cuts) = self.cuts.filter(|_| all && (1..u32::MAX as usize).contains(&bytes.len()))
+        else {
+            return false;
+        };
+        // Characters are found sooner one by one.
+        if self.habit.takes_characters() && is_of_characters(bytes) {
+            return false;
+        }
+        let mut seen = Seen::default();
+        fastest(ByBlocks {
+            cuts,
+            text: bytes,
+            known,
+            out,
+            learn: &mut |known, start, end, ids| learner.learn(known, start, end, ids),
+            seen: &mut seen,
+        });
+        self.habit.saw(seen.words, seen.joined);
+        true
+    }
+
     /// Appends the ids of a part of a word that is not known.
     fn new_part(&mut self, known: &mut KnownWords, start: usize, end: usize, ids: &mut Vec<u32>) {
         if end - start <= LONGEST_KNOWN && self.is_of_characters(start) {
@@ -227,6 +252,11 @@ impl<'a> Words<'a> {
     }
 }
 
+/// Whether a quarter of the bytes of a text are of characters of three bytes, but for those of which `▁` is one.
+fn is_of_characters(text: &[u8]) -> bool {
+    count(text, |byte| matches!(byte, 0xE3..=0xEF)) * 3 * 4 >= text.len()
+}
+
 impl Tokenizer {
     /// The words of a text, on their way to what the worker knows.
     pub(super) fn words_of<'a>(
@@ -256,9 +286,11 @@ impl Tokenizer {
         let Words { bytes, cuts, all, .. } = words;
         let listed =
             !all && self.prepare.for_each_list(ready, |borders| words.list(known, borders, out));
+        let listed = listed || self.leaves_whole && words.text(known, out);
         let mut cut = Ok(());
         if !listed {
-            let Words { queue, ref mut learner, .. } = words;
+            let Words { queue, ref mut learner, ref mut habit, .. } = words;
+            let mut seen = Seen::default();
             let learn = |known: &mut KnownWords, start: usize, end: usize, out: &mut Vec<u32>| {
                 learner.learn(known, start, end, out);
             };
@@ -270,6 +302,8 @@ impl Tokenizer {
                         return looking.word(start, end, 0);
                     }
                     cuts.for_each_part(bytes, start, end, |start, end, character| {
+                        seen.words += 1;
+                        seen.joined += u32::from(character == 0);
                         looking.word(start, end, character);
                     });
                 }),
@@ -277,6 +311,9 @@ impl Tokenizer {
             };
             // Nothing may wait for the next text, whatever became of this one.
             looking.finish();
+            if all {
+                habit.saw(seen.words, seen.joined);
+            }
         }
         let result = words.learner.result;
         cut?;

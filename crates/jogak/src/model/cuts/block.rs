@@ -1,4 +1,4 @@
-//! Certain cuts within words of Chinese and Korean, 64 bytes at a time.
+//! Certain cuts within words of Chinese and Korean, and within whole texts, 64 bytes at a time.
 //!
 //! In words: where a character of three bytes stands behind another one, within a word, a piece may lie across or not. Flags
 //! of both tell that mostly none does; for the others the entries are asked. All that is not joined so is a border, and so
@@ -15,8 +15,6 @@ use crate::scan::{BLOCK, EIGHT, Look, PICKED};
 
 /// A block, and what its last characters need behind it.
 pub(crate) const WINDOW: usize = BLOCK + PICKED;
-/// Characters of three bytes in a block, at most, in eights.
-const CHARACTERS: usize = 24;
 
 /// The parts of the words of a block; bit i is byte i.
 pub(crate) struct Block {
@@ -25,9 +23,57 @@ pub(crate) struct Block {
     /// Where characters of three bytes begin, and those before which a piece may lie across.
     pub(crate) threes: u64,
     pub(crate) joined: u64,
-    /// For each of these characters where it begins, and its code point.
-    pub(crate) places: [u32; BLOCK],
-    pub(crate) codes: [u16; CHARACTERS],
+    /// Each of these characters.
+    pub(crate) listed: Listed,
+}
+
+/// Where characters of a block begin, by number, and their code points; what stands behind the last one means nothing.
+pub(crate) struct Listed {
+    places: [u32; BLOCK],
+    codes: [u16; BLOCK],
+    count: usize,
+}
+
+/// The parts of a text in a block; bit i is byte i.
+pub(crate) struct TextBlock {
+    /// Where parts begin, as far as that was asked.
+    pub(crate) starts: u64,
+    /// Where characters of three bytes begin.
+    pub(crate) threes: u64,
+    /// Where its last character begins.
+    pub(crate) last: usize,
+}
+
+impl Listed {
+    /// Those that begin at `starts`; `code` tells a character by its first eight bytes.
+    #[inline(always)]
+    fn new<L: Look>(window: &[u8; WINDOW], starts: u64, code: impl Fn(u64) -> u16) -> Self {
+        let (mut places, mut codes) = ([0; BLOCK], [0; BLOCK]);
+        L::list(starts, 0, &mut places);
+        let count = starts.count_ones() as usize;
+        let eights = places.as_chunks::<EIGHT>().0.iter().zip(codes.as_chunks_mut::<EIGHT>().0);
+        for (places, codes) in eights.take(count.div_ceil(EIGHT)) {
+            let places = places.map(|place| place.min(BLOCK as u32 - 1));
+            if let Some((bytes, _)) = L::sixteens(window, &places) {
+                for (code_of, &bytes) in codes.iter_mut().zip(&bytes) {
+                    *code_of = code(bytes);
+                }
+            }
+        }
+        Self { places, codes, count }
+    }
+
+    /// Where they begin.
+    #[inline(always)]
+    pub(crate) fn places(&self) -> &[u32] {
+        &self.places[..self.count.min(BLOCK)]
+    }
+
+    /// Their code points.
+    #[inline(always)]
+    pub(crate) fn codes(&self) -> &[u16] {
+        &self.codes[..self.count.min(BLOCK)]
+    }
 }
 
 impl Cuts {
@@ -35,19 +81,9 @@ impl Cuts {
     #[inline(always)]
     pub(crate) fn block<L: Look>(&self, window: &[u8; WINDOW], words: u64, asked: u64) -> Block {
         let threes = window.first_chunk().map_or(0, |bytes| L::high(bytes).three);
-        let (mut places, mut codes) = ([0; BLOCK], [0; CHARACTERS]);
-        L::list(threes, 0, &mut places);
-        let count = (threes.count_ones() as usize).min(CHARACTERS);
-        let eights = places.as_chunks::<EIGHT>().0.iter().zip(codes.as_chunks_mut::<EIGHT>().0);
-        for (places, codes) in eights.take(count.div_ceil(EIGHT)) {
-            // What is listed behind the last one means nothing.
-            let places = places.map(|place| place.min(BLOCK as u32 - 1));
-            if let Some((bytes, _)) = L::sixteens(window, &places) {
-                *codes = bytes.map(code);
-            }
-        }
+        let listed = Listed::new::<L>(window, threes, three);
         let (mut suspects, mut before) = (0, 0);
-        for (&place, &code) in places.iter().zip(&codes[..count]) {
+        for (&place, &code) in listed.places().iter().zip(listed.codes()) {
             let flags = self.flags[usize::from(code)];
             suspects |= u64::from(before & flags >> KINDS != 0) << (place % 64);
             before = flags;
@@ -57,19 +93,83 @@ impl Cuts {
         while suspects != 0 {
             let one = suspects & suspects.wrapping_neg();
             suspects ^= one;
-            let number = (threes & (one - 1)).count_ones() as usize % CHARACTERS;
+            let number = (threes & (one - 1)).count_ones() as usize % BLOCK;
+            let codes = &listed.codes;
             let (left, right) = (codes[number.saturating_sub(1)], codes[number]);
             let kinds = self.flags[usize::from(left)] & self.flags[usize::from(right)] >> KINDS;
             if self.entered(u32::from(left), u32::from(right), kinds) {
                 joined |= one;
             }
         }
-        Block { starts: words | behind & !joined, threes, joined, places, codes }
+        Block { starts: words | behind & !joined, threes, joined, listed }
+    }
+
+    /// Cuts a text that is one word, from the beginning of a character on that no one asks about; nothing is asked of what
+    /// is not `asked`. Not at every certain cut: small letters stay together, and characters of four bytes with those
+    /// around them.
+    #[inline(always)]
+    pub(crate) fn block_of_text<L: Look>(&self, window: &[u8; WINDOW], asked: u64) -> TextBlock {
+        let bytes = window.first_chunk().unwrap_or(&[0; BLOCK]);
+        let kinds = L::high(bytes);
+        let letters = L::ascii(bytes).lower;
+        let begun = L::starts(bytes);
+        let high = L::apart(bytes).high;
+        let (plain, wide) = (!high, begun & high);
+        let asked = asked & !1;
+        // Between two of ASCII.
+        let mut cut = 0;
+        let mut left = plain & plain << 1 & !(letters & letters << 1) & asked;
+        while left != 0 {
+            let at = left.trailing_zeros() as usize % BLOCK;
+            left &= left - 1;
+            let (one, other) = (bytes[at.saturating_sub(1)] % 0x80, bytes[at] % 0x80);
+            let joined = self.ascii[usize::from(one)] >> other & 1;
+            cut |= u64::from(joined == 0) << at;
+        }
+        // Before and behind all others. What stands before one is of ASCII, or is the one listed before it.
+        let behind = plain & !(plain << 1) & !1;
+        let around = wide | behind;
+        let listed = Listed::new::<L>(window, around, of_three);
+        let (mut suspects, mut before) = (0, 0);
+        let mut lefts = [0; BLOCK];
+        let all = listed.places().iter().zip(listed.codes());
+        for ((&place, &code), before_it) in all.zip(&mut lefts) {
+            let byte = bytes[place.saturating_sub(1) as usize % BLOCK];
+            let left = if byte < 0x80 { u16::from(byte) } else { before };
+            *before_it = left;
+            let meet = self.flags[usize::from(left)] & self.flags[usize::from(code)] >> KINDS;
+            suspects |= u64::from(meet != 0) << (place % 64);
+            before = code;
+        }
+        let around_four = kinds.four | kinds.four << 4;
+        let asked = around & asked & !around_four;
+        let (mut joined, mut suspects) = (0, suspects & asked);
+        while suspects != 0 {
+            let one = suspects & suspects.wrapping_neg();
+            suspects ^= one;
+            let number = (around & (one - 1)).count_ones() as usize % BLOCK;
+            let (left, right) = (lefts[number], listed.codes[number]);
+            let kinds = self.flags[usize::from(left)] & self.flags[usize::from(right)] >> KINDS;
+            if self.entered(u32::from(left), u32::from(right), kinds) {
+                joined |= one;
+            }
+        }
+        let last = begun.checked_ilog2().unwrap_or(0) as usize;
+        TextBlock { starts: cut | asked & !joined, threes: kinds.three, last }
     }
 }
 
-/// The code point of the character that the lowest three bytes are.
+/// The code point of the character of three bytes that the lowest ones are.
 #[inline(always)]
-fn code(bytes: u64) -> u16 {
+fn three(bytes: u64) -> u16 {
     ((bytes & 0x0F) << 12 | (bytes >> 8 & 0x3F) << 6 | bytes >> 16 & 0x3F) as u16
+}
+
+/// The code point of the character of up to three bytes that the lowest ones are.
+#[inline(always)]
+fn of_three(bytes: u64) -> u16 {
+    let first = bytes & 0xFF;
+    let two = ((bytes & 0x1F) << 6 | bytes >> 8 & 0x3F) as u16;
+    let more = if first < 0xE0 { two } else { three(bytes) };
+    if first < 0x80 { first as u16 } else { more }
 }
