@@ -12,7 +12,7 @@
 
 use std::ops::Range;
 
-use super::known::KnownWords;
+use super::known::{KnownWords, MARK, MARKED, SPACED};
 use super::packed::{MOST, Packed};
 use super::places::{Places, WORDS};
 use super::queue::{Learn, fetch_behind};
@@ -32,6 +32,9 @@ pub(crate) struct Parts<'a> {
     pub(crate) places: &'a [u32],
     pub(crate) codes: &'a [u16],
 }
+
+const SPACE: u32 = ' ' as u32;
+const MARK_CODE: u32 = MARK as u32;
 
 /// Room for ids that are handed on together: not much, as it is made ready for each short text.
 const STAGE: usize = 1 << 8;
@@ -101,7 +104,7 @@ impl<'a> Writer<'a> {
         let all = characters | others;
         let number = |place: u32| (all & ((1 << (place % 64)) - 1)).count_ones() as usize;
         for (&place, &code) in places.iter().zip(codes) {
-            let code = u32::from(code) | ((spaced >> (place % 64)) as u32 & 1) << 16;
+            let code = u32::from(code) + ((spaced >> (place % 64)) as u32 & 1) * SPACED;
             // What is no part by itself writes where the next one will.
             self.ids[number(place)] = table.character(code).0;
         }
@@ -127,6 +130,50 @@ impl<'a> Writer<'a> {
             self.part(text, table, start as usize, end as usize, learn);
             done += 1;
         }
+    }
+
+    /// Writes the ids of all parts that end among characters: of the text from byte `at` on, each by its place and its code
+    /// point. Bit i of `starts` says that a part begins with character i; the last one is left.
+    #[inline(always)]
+    pub(crate) fn characters<L: Look>(
+        &mut self,
+        text: &[u8],
+        table: &mut KnownWords,
+        (at, places, codes): (usize, &[u32; BLOCK], &[u16; BLOCK]),
+        starts: u64,
+        learn: &mut Learn<'_>,
+    ) {
+        let mut from = starts.trailing_zeros() as usize % BLOCK;
+        let mut rest = starts & starts.wrapping_sub(1);
+        let mut written = self.at;
+        while rest != 0 {
+            let to = rest.trailing_zeros() as usize % BLOCK;
+            rest &= rest - 1;
+            let (one, other) = (u32::from(codes[from]), u32::from(codes[(from + 1) % BLOCK]));
+            let kind = match one {
+                SPACE => SPACED,
+                MARK_CODE => MARKED,
+                _ => 0,
+            };
+            let two = if kind == 0 { 0 } else { kind | other };
+            let code = match to - from {
+                1 => one,
+                2 => two,
+                _ => 0,
+            };
+            let half = table.character(code).0;
+            match Packed::put::<L>(half, || 0, &mut self.stage, written) {
+                Some(count) => written += count,
+                None => {
+                    self.at = written;
+                    let (start, end) = (at + places[from] as usize, at + places[to] as usize);
+                    self.part(text, table, start, end, learn);
+                    written = self.at;
+                }
+            }
+            from = to;
+        }
+        self.at = written;
     }
 
     /// Writes the ids of these parts, up to the first one that has none here, or until there is no room. How many parts they

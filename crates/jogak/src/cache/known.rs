@@ -318,24 +318,35 @@ impl KnownWords {
         Packed::half(self.characters.get(character as usize).copied().unwrap_or(0))
     }
 
-    /// Keeps the ids of a word beside if it is one character.
+    /// Keeps the ids of a word beside if it is one character, with or without a space or `▁` before it.
     fn keep_character(&mut self, word: &[u8], ids: Packed) {
         let mut characters = std::str::from_utf8(word).unwrap_or_default().chars();
         let code = match (characters.next(), characters.next(), characters.next()) {
             (Some(character), None, None) if word.len() <= 3 => u32::from(character),
-            (Some(' '), Some(character), None) if word.len() == 4 => 1 << 16 | u32::from(character),
+            (Some(' '), Some(character), None) if word.len() == 4 => SPACED | u32::from(character),
+            (Some(MARK), Some(character), None) if word.len() == 6 => MARKED | u32::from(character),
             _ => return,
         };
         if self.characters.is_empty() {
-            self.characters = vec![0; 1 << 17];
+            self.characters = vec![0; KINDS << 16];
         }
         // Up to three bytes: below U+10000. No word is sought as the character 0.
-        if let Some(half) = ids.as_half() {
-            self.characters[code as usize % (1 << 17)] = half;
+        if let Some(half) = ids.as_half()
+            && let Some(kept) = self.characters.get_mut(code as usize)
+        {
+            *kept = half;
         }
         self.characters[0] = 0;
     }
 }
+
+/// A character of three bytes with a space before it.
+pub(super) const SPACED: u32 = 1 << 16;
+/// The same with SentencePiece's mark before it.
+pub(super) const MARKED: u32 = 2 << 16;
+pub(super) const MARK: char = '▁';
+/// Alone, spaced, marked.
+const KINDS: usize = 3;
 
 #[inline(always)]
 fn append(ids: Packed, count: usize, out: &mut Vec<u32>) {

@@ -11,7 +11,7 @@
 
 mod block;
 
-pub(crate) use block::WINDOW;
+pub(crate) use block::{CharacterBlock, WINDOW};
 
 use crate::vocab::Vocab;
 

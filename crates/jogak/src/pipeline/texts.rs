@@ -2,8 +2,8 @@
 //! gathered, and looked up as those of words are.
 
 use super::characters::Seen;
-use crate::cache::{KnownWords, LearnWord, look_up_between};
-use crate::model::cuts::{Cuts, WINDOW};
+use crate::cache::{CharacterWriter, KnownWords, LearnWord, look_up_between};
+use crate::model::cuts::{CharacterBlock, Cuts, WINDOW};
 use crate::scan::{BLOCK, Look, Task};
 
 /// So many borders are looked up together, and those of one more block.
@@ -59,6 +59,76 @@ impl Task for ByBlocks<'_, '_> {
             // Its last character is what stands before the next one's others.
             at += block.last;
         }
+    }
+}
+
+/// The same of a text of which most parts are single characters of three bytes, such as Chinese and Korean.
+pub(super) struct TextByCharacters<'a, 'l> {
+    pub(super) cuts: &'a Cuts,
+    pub(super) text: &'a [u8],
+    pub(super) known: &'a mut KnownWords,
+    pub(super) out: &'a mut Vec<u32>,
+    pub(super) learn: &'a mut LearnWord<'l>,
+    pub(super) seen: &'a mut Seen,
+}
+
+impl Task for TextByCharacters<'_, '_> {
+    #[inline(always)]
+    fn run<L: Look>(self) {
+        let Self { cuts, text, known, out, learn, seen } = self;
+        let mut writer = CharacterWriter::new(known, out);
+        let mut at = 0;
+        while at < text.len() {
+            let mut padded = [0; WINDOW];
+            let left = &text[at..];
+            let window = left.first_chunk().unwrap_or_else(|| {
+                padded[..left.len()].copy_from_slice(left);
+                &padded
+            });
+            let count = left.len().min(BLOCK);
+            let block = cuts.block_of_characters::<L>(window, u64::MAX >> (BLOCK - count));
+            let CharacterBlock { mut listed, mut starts } = block;
+            if left.len() < BLOCK {
+                // The last part ends with the text: in less than a block there is room for one more.
+                listed.places[listed.count] = left.len() as u32;
+                starts |= 1 << listed.count;
+            }
+            let open = starts.ilog2() as usize;
+            if open == 0 {
+                let end = at + end::<L>(cuts, left);
+                writer.part(text, known, at, end, learn);
+                at = end;
+                continue;
+            }
+            seen.words += starts.count_ones() - 1;
+            seen.joined += (starts & !(starts >> 1)).count_ones() - 1;
+            writer.characters::<L>(text, known, (at, &listed.places, &listed.codes), starts, learn);
+            at += listed.places[open] as usize;
+        }
+        writer.finish(known);
+    }
+}
+
+/// Where the first part of a text ends, which is longer than a block.
+#[inline(never)]
+fn end<L: Look>(cuts: &Cuts, text: &[u8]) -> usize {
+    let mut at = 0;
+    loop {
+        let mut padded = [0; WINDOW];
+        let left = &text[at..];
+        let window = left.first_chunk().unwrap_or_else(|| {
+            padded[..left.len()].copy_from_slice(left);
+            &padded
+        });
+        let count = left.len().min(BLOCK);
+        let block = cuts.block_of_text::<L>(window, u64::MAX >> (BLOCK - count));
+        if block.starts != 0 {
+            return at + block.starts.trailing_zeros() as usize;
+        }
+        if count == left.len() {
+            return text.len();
+        }
+        at += block.last;
     }
 }
 

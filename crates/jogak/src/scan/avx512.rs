@@ -9,9 +9,10 @@
 use std::arch::x86_64::{
     __m128i, __m256i, __m512i, _mm256_and_si256, _mm256_cmpeq_epi64_mask, _mm256_cmpgt_epu32_mask,
     _mm256_cvtepi64_epi32, _mm256_set_m128i, _mm256_set1_epi32, _mm256_set1_epi64x,
-    _mm256_setr_epi64x, _mm256_srlv_epi64, _mm512_add_epi32, _mm512_castsi256_si512,
-    _mm512_castsi512_si128, _mm512_cmpeq_epi8_mask, _mm512_cmple_epu8_mask, _mm512_cvtepu8_epi32,
-    _mm512_extracti32x4_epi32, _mm512_inserti64x4, _mm512_maskz_compress_epi8, _mm512_movepi8_mask,
+    _mm256_setr_epi64x, _mm256_srlv_epi64, _mm512_add_epi8, _mm512_add_epi32,
+    _mm512_castsi256_si512, _mm512_castsi512_si128, _mm512_cmpeq_epi8_mask, _mm512_cmple_epu8_mask,
+    _mm512_cvtepu8_epi32, _mm512_extracti32x4_epi32, _mm512_inserti64x4,
+    _mm512_maskz_compress_epi8, _mm512_movepi8_mask, _mm512_mullo_epi32, _mm512_permutex2var_epi8,
     _mm512_set1_epi8, _mm512_set1_epi32, _mm512_setr_epi64, _mm512_sub_epi8, _mm512_unpackhi_epi64,
     _mm512_unpacklo_epi64,
 };
@@ -28,6 +29,7 @@ fn ask() -> bool {
         && is_x86_feature_detected!("avx512bw")
         && is_x86_feature_detected!("avx512dq")
         && is_x86_feature_detected!("avx512vl")
+        && is_x86_feature_detected!("avx512vbmi")
         && is_x86_feature_detected!("avx512vbmi2")
         && is_x86_feature_detected!("avx2")
         && is_x86_feature_detected!("bmi1")
@@ -49,7 +51,7 @@ pub(super) fn run<T: Task>(task: T) -> Option<T> {
 
 /// The whole work, compiled for such a machine.
 #[target_feature(
-    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2,avx2,bmi1,bmi2,lzcnt,popcnt"
+    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx2,bmi1,bmi2,lzcnt,popcnt"
 )]
 fn enabled<T: Task>(task: T) {
     task.run::<Avx512>();
@@ -254,6 +256,36 @@ fn list(bits: u64, from: u32, room: &mut [u32; BLOCK]) {
     }
 }
 
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2")]
+fn fours(bytes: &[u8; BLOCK + PICKED], bits: u64, room: &mut [u32; BLOCK]) {
+    let places = _mm512_maskz_compress_epi8(bits, load(&NUMBERS));
+    let (Some(first), Some(behind)) = (bytes.first_chunk(), bytes.last_chunk()) else { return };
+    let (first, behind) = (load(first), load_sixteen(behind));
+    let next = _mm512_set1_epi32(0x0302_0100);
+    let mut write = |quarter: usize, places: __m128i| {
+        // Of each place its four bytes' places: the number that it is, times 1 + 2^8 + 2^16 + 2^24, and 0, 1, 2, 3 added.
+        let four = _mm512_mullo_epi32(_mm512_cvtepu8_epi32(places), _mm512_set1_epi32(0x0101_0101));
+        let numbers = _mm512_permutex2var_epi8(first, _mm512_add_epi8(four, next), behind);
+        // SAFETY: 16 numbers of 32 bits are as large as such a vector, and all of its bits may stand in them.
+        room.as_chunks_mut::<16>().0[quarter] = unsafe { transmute::<__m512i, [u32; 16]>(numbers) };
+    };
+    write(0, _mm512_castsi512_si128(places));
+    write(1, _mm512_extracti32x4_epi32::<1>(places));
+    if bits.count_ones() > 32 {
+        write(2, _mm512_extracti32x4_epi32::<2>(places));
+        write(3, _mm512_extracti32x4_epi32::<3>(places));
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn load_sixteen(bytes: &[u8; PICKED]) -> __m512i {
+    let (eights, _) = bytes.as_chunks::<8>();
+    let word = |at: usize| i64::from_le_bytes(eights[at]);
+    _mm512_setr_epi64(word(0), word(1), 0, 0, 0, 0, 0, 0)
+}
+
 // SAFETY, for all of them: `Avx512` is named in `enabled` only, where the machine was asked.
 impl Look for Avx512 {
     by_functions! {
@@ -267,6 +299,7 @@ impl Look for Avx512 {
         fn starts(bytes: &[u8; BLOCK]) -> u64;
         fn pick(bytes: &[u8; PICKED], places: &[u8; PICKED]) -> [u8; PICKED];
         fn list(bits: u64, from: u32, room: &mut [u32; BLOCK]);
+        fn fours(bytes: &[u8; BLOCK + PICKED], bits: u64, room: &mut [u32; BLOCK]);
         fn twenties(number: u64, room: &mut [u32; 4]);
     }
 }

@@ -185,6 +185,21 @@ pub(crate) trait Look {
             }
         }
     }
+    /// Writes the four bytes from the place of each bit on, as numbers with the lowest byte first, to the front of `room`; what
+    /// follows them there means nothing.
+    #[inline(always)]
+    fn fours(bytes: &[u8; BLOCK + PICKED], mut bits: u64, room: &mut [u32; BLOCK]) {
+        for four in room.as_chunks_mut::<4>().0 {
+            for number in four {
+                let place = bits.trailing_zeros() as usize;
+                *number = bytes[place..].first_chunk().map_or(0, |four| u32::from_le_bytes(*four));
+                bits &= bits.wrapping_sub(1);
+            }
+            if bits == 0 {
+                break;
+            }
+        }
+    }
     /// The first and the second eight bytes from each of these places on, the lowest byte first; None if there are not 16
     /// behind each.
     #[inline(always)]
@@ -368,6 +383,19 @@ mod tests {
                 L::twenties(bits, &mut room);
                 let number = |first: u32| (bits >> first) as u32 & 0xF_FFFF;
                 assert_eq!(room[..3], [4, 24, 44].map(number), "{bits:X}");
+            }
+            // The bytes behind a block are some of it again.
+            let mut window = [0; BLOCK + PICKED];
+            window[..BLOCK].copy_from_slice(bytes);
+            window[BLOCK..].copy_from_slice(&bytes[7..7 + PICKED]);
+            for &number in numbers {
+                let bits = u64::from_le_bytes(number);
+                let mut room = [9; BLOCK];
+                L::fours(&window, bits, &mut room);
+                let set = (0..64).filter(|&place| bits >> place & 1 == 1);
+                let four = |place: usize| std::array::from_fn(|at| window[place + at]);
+                let fours = set.map(|place| u32::from_le_bytes(four(place)));
+                assert!(fours.eq(room[..bits.count_ones() as usize].iter().copied()), "{bits:X}");
             }
             // Bytes that are places, also such as are not there.
             let (eights, _) = bytes.as_chunks::<EIGHT>();

@@ -11,7 +11,10 @@
 //! ```
 
 use super::{Cuts, KINDS};
-use crate::scan::{BLOCK, EIGHT, Look, PICKED};
+use crate::scan::{BLOCK, Look, PICKED};
+
+/// So many characters are told together.
+const SOME: usize = 32;
 
 /// A block, and what its last characters need behind it.
 pub(crate) const WINDOW: usize = BLOCK + PICKED;
@@ -29,9 +32,9 @@ pub(crate) struct Block {
 
 /// Where characters of a block begin, by number, and their code points; what stands behind the last one means nothing.
 pub(crate) struct Listed {
-    places: [u32; BLOCK],
-    codes: [u16; BLOCK],
-    count: usize,
+    pub(crate) places: [u32; BLOCK],
+    pub(crate) codes: [u16; BLOCK],
+    pub(crate) count: usize,
 }
 
 /// The parts of a text in a block; bit i is byte i.
@@ -45,19 +48,17 @@ pub(crate) struct TextBlock {
 }
 
 impl Listed {
-    /// Those that begin at `starts`; `code` tells a character by its first eight bytes.
+    /// Those that begin at `starts`; `code` tells a character by its first four bytes.
     #[inline(always)]
-    fn new<L: Look>(window: &[u8; WINDOW], starts: u64, code: impl Fn(u64) -> u16) -> Self {
-        let (mut places, mut codes) = ([0; BLOCK], [0; BLOCK]);
+    fn new<L: Look>(window: &[u8; WINDOW], starts: u64, code: impl Fn(u32) -> u16) -> Self {
+        let (mut places, mut codes, mut bytes) = ([0; BLOCK], [0; BLOCK], [0; BLOCK]);
         L::list(starts, 0, &mut places);
+        L::fours(window, starts, &mut bytes);
         let count = starts.count_ones() as usize;
-        let eights = places.as_chunks::<EIGHT>().0.iter().zip(codes.as_chunks_mut::<EIGHT>().0);
-        for (places, codes) in eights.take(count.div_ceil(EIGHT)) {
-            let places = places.map(|place| place.min(BLOCK as u32 - 1));
-            if let Some((bytes, _)) = L::sixteens(window, &places) {
-                for (code_of, &bytes) in codes.iter_mut().zip(&bytes) {
-                    *code_of = code(bytes);
-                }
+        let some = bytes.as_chunks::<SOME>().0.iter().zip(codes.as_chunks_mut::<SOME>().0);
+        for (bytes, codes) in some.take(count.div_ceil(SOME)) {
+            for (&bytes, code_of) in bytes.iter().zip(codes) {
+                *code_of = code(bytes);
             }
         }
         Self { places, codes, count }
@@ -74,6 +75,13 @@ impl Listed {
     pub(crate) fn codes(&self) -> &[u16] {
         &self.codes[..self.count.min(BLOCK)]
     }
+}
+
+/// The characters of a text in a block, and which of them begin a part.
+pub(crate) struct CharacterBlock {
+    pub(crate) listed: Listed,
+    /// Bit i is character i.
+    pub(crate) starts: u64,
 }
 
 impl Cuts {
@@ -102,6 +110,43 @@ impl Cuts {
             }
         }
         Block { starts: words | behind & !joined, threes, joined, listed }
+    }
+
+    /// Cuts a text that is one word, from the beginning of a part on, and lists all of its characters that begin among the bytes
+    /// `within`. Characters of four bytes stay with those around them.
+    #[inline(always)]
+    pub(crate) fn block_of_characters<L: Look>(
+        &self,
+        window: &[u8; WINDOW],
+        within: u64,
+    ) -> CharacterBlock {
+        let bytes = window.first_chunk().unwrap_or(&[0; BLOCK]);
+        let listed = Listed::new::<L>(window, L::starts(bytes) & within, of_three);
+        let (mut suspects, mut before) = (0, 0);
+        for (number, &code) in listed.codes().iter().enumerate() {
+            let flags = self.flags[usize::from(code)];
+            suspects |= u64::from(before & flags >> KINDS != 0) << (number % BLOCK);
+            before = flags;
+        }
+        let mut joined = 0;
+        while suspects != 0 {
+            let number = suspects.trailing_zeros() as usize % BLOCK;
+            suspects &= suspects - 1;
+            let codes = &listed.codes;
+            let (left, right) = (codes[number.saturating_sub(1)], codes[number]);
+            let kinds = self.flags[usize::from(left)] & self.flags[usize::from(right)] >> KINDS;
+            let entered = self.entered(u32::from(left), u32::from(right), kinds);
+            joined |= u64::from(entered) << number;
+        }
+        let four = L::high(bytes).four;
+        if four != 0 {
+            let around = four | four << 4;
+            for (number, &place) in listed.places().iter().enumerate() {
+                joined |= (around >> (place % 64) & 1) << (number % BLOCK);
+            }
+        }
+        let all = u64::MAX.unbounded_shr((BLOCK - listed.count) as u32);
+        CharacterBlock { starts: all & !joined | 1, listed }
     }
 
     /// Cuts a text that is one word, from the beginning of a character on that no one asks about; nothing is asked of what
@@ -161,13 +206,13 @@ impl Cuts {
 
 /// The code point of the character of three bytes that the lowest ones are.
 #[inline(always)]
-fn three(bytes: u64) -> u16 {
-    ((bytes & 0x0F) << 12 | (bytes >> 8 & 0x3F) << 6 | bytes >> 16 & 0x3F) as u16
+fn three(bytes: u32) -> u16 {
+    ((bytes & 0x0F) << 12 | (bytes >> 2 & 0x0FC0) | bytes >> 16 & 0x3F) as u16
 }
 
 /// The code point of the character of up to three bytes that the lowest ones are.
 #[inline(always)]
-fn of_three(bytes: u64) -> u16 {
+fn of_three(bytes: u32) -> u16 {
     let first = bytes & 0xFF;
     let two = ((bytes & 0x1F) << 6 | bytes >> 8 & 0x3F) as u16;
     let more = if first < 0xE0 { two } else { three(bytes) };
