@@ -26,10 +26,19 @@ pub(crate) struct Cuts {
     /// For characters below U+10000: bit k says that the character is left in an entry of kind k, bit
     /// 4 + k that it is right in one.
     flags: Box<[u8; 1 << 16]>,
+    /// The same where whole texts are cut ([`OF_MARKS`]).
+    in_texts: Box<[u8; 1 << 16]>,
     entries: Vec<u64>,
     /// The same for ASCII: row left, bit right.
     ascii: Box<[u128; 128]>,
 }
+
+/// SentencePiece's mark of a space. Runs of it are pieces, so that it may be right in one; but behind nothing else, mostly. So
+/// where all borders are between whole characters, two marks have a kind of their own: what stands before a mark need not
+/// be asked for.
+const MARK: char = '▁';
+/// That kind.
+const OF_MARKS: u8 = 3;
 
 /// What is known of one side of a border.
 #[derive(Clone, Copy)]
@@ -74,6 +83,7 @@ impl Cuts {
     pub(crate) fn new(vocab: &Vocab) -> Self {
         let mut cuts = Self {
             flags: Box::new([0; 1 << 16]),
+            in_texts: Box::new([0; 1 << 16]),
             entries: vec![0; 1 << (BITS - 6)],
             ascii: Box::new([0; 128]),
         };
@@ -81,6 +91,8 @@ impl Cuts {
         let mut by_byte = [0u8; 256];
         // Letters side by side come again and again.
         let mut seen = [0u128; 128];
+        // Whether two marks meet, and whether one follows something else.
+        let (mut marks, mut behind_others) = (false, false);
         for id in 0..vocab.len() as u32 {
             let piece = vocab.piece(id).unwrap_or_default();
             let starts = (1..piece.len()).filter(|&at| piece[at] & 0xC0 != 0x80);
@@ -93,6 +105,11 @@ impl Cuts {
                     *row |= 1 << other;
                 }
                 let (left, right) = (left_of(&piece[..at]), right_of(&piece[at..]));
+                if let Side::Whole(MARK) = right {
+                    let two = matches!(left, Side::Whole(MARK));
+                    marks |= two;
+                    behind_others |= !two;
+                }
                 let place = bit(left.key(), right.key());
                 cuts.entries[place / 64] |= 1 << (place % 64);
                 let kind = match (left, right) {
@@ -117,6 +134,14 @@ impl Cuts {
             // A byte is a left side as a last byte, and a right side as a first one.
             cuts.flags[code as usize] |= by_byte[usize::from(last_byte(code))] & 0x0F
                 | by_byte[usize::from(first_byte(code))] & 0xF0;
+        }
+        cuts.in_texts.copy_from_slice(&*cuts.flags);
+        if marks && by_byte == [0; 256] {
+            let mark = &mut cuts.in_texts[MARK as usize];
+            if !behind_others {
+                *mark &= !(1 << KINDS);
+            }
+            *mark |= 1 << OF_MARKS | 1 << (OF_MARKS + KINDS);
         }
         for left in 0..0x80 {
             for right in 0..0x80 {

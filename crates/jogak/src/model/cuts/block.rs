@@ -10,7 +10,7 @@
 //! a part begins   W | T & T << 3 & ~J
 //! ```
 
-use super::{Cuts, KINDS};
+use super::{Cuts, KINDS, MARK};
 use crate::scan::{BLOCK, Look, PICKED};
 
 /// So many characters are told together.
@@ -124,7 +124,7 @@ impl Cuts {
         let listed = Listed::new::<L>(window, L::starts(bytes) & within, of_three);
         let (mut suspects, mut before) = (0, 0);
         for (number, &code) in listed.codes().iter().enumerate() {
-            let flags = self.flags[usize::from(code)];
+            let flags = self.in_texts[usize::from(code)];
             suspects |= u64::from(before & flags >> KINDS != 0) << (number % BLOCK);
             before = flags;
         }
@@ -134,9 +134,7 @@ impl Cuts {
             suspects &= suspects - 1;
             let codes = &listed.codes;
             let (left, right) = (codes[number.saturating_sub(1)], codes[number]);
-            let kinds = self.flags[usize::from(left)] & self.flags[usize::from(right)] >> KINDS;
-            let entered = self.entered(u32::from(left), u32::from(right), kinds);
-            joined |= u64::from(entered) << number;
+            joined |= u64::from(self.joined_in_text(left, right)) << number;
         }
         let four = L::high(bytes).four;
         if four != 0 {
@@ -147,6 +145,14 @@ impl Cuts {
         }
         let all = u64::MAX.unbounded_shr((BLOCK - listed.count) as u32);
         CharacterBlock { starts: all & !joined | 1, listed }
+    }
+
+    /// Whether a piece may lie across two characters of a text whose flags meet.
+    #[inline(always)]
+    fn joined_in_text(&self, left: u16, right: u16) -> bool {
+        let kinds = self.in_texts[usize::from(left)] & self.in_texts[usize::from(right)] >> KINDS;
+        let marks = left == MARK as u16 && right == MARK as u16;
+        marks || self.entered(u32::from(left), u32::from(right), kinds)
     }
 
     /// Cuts a text that is one word, from the beginning of a character on that no one asks about; nothing is asked of what
@@ -182,7 +188,7 @@ impl Cuts {
             let byte = bytes[place.saturating_sub(1) as usize % BLOCK];
             let left = if byte < 0x80 { u16::from(byte) } else { before };
             *before_it = left;
-            let meet = self.flags[usize::from(left)] & self.flags[usize::from(code)] >> KINDS;
+            let meet = self.in_texts[usize::from(left)] & self.in_texts[usize::from(code)] >> KINDS;
             suspects |= u64::from(meet != 0) << (place % 64);
             before = code;
         }
@@ -194,8 +200,7 @@ impl Cuts {
             suspects ^= one;
             let number = (around & (one - 1)).count_ones() as usize % BLOCK;
             let (left, right) = (lefts[number], listed.codes[number]);
-            let kinds = self.flags[usize::from(left)] & self.flags[usize::from(right)] >> KINDS;
-            if self.entered(u32::from(left), u32::from(right), kinds) {
+            if self.joined_in_text(left, right) {
                 joined |= one;
             }
         }
