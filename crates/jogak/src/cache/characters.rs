@@ -150,17 +150,11 @@ impl<'a> Writer<'a> {
             let to = rest.trailing_zeros() as usize % BLOCK;
             rest &= rest - 1;
             let (one, other) = (u32::from(codes[from]), u32::from(codes[(from + 1) % BLOCK]));
-            let kind = match one {
-                SPACE => SPACED,
-                MARK_CODE => MARKED,
-                _ => 0,
-            };
-            let two = if kind == 0 { 0 } else { kind | other };
-            let code = match to - from {
-                1 => one,
-                2 => two,
-                _ => 0,
-            };
+            // Which of them holds is not foreseen: so both are made, and none is taken by a branch.
+            let all = |holds: bool| u32::from(holds).wrapping_neg();
+            let kind = all(one == SPACE) & SPACED | all(one == MARK_CODE) & MARKED;
+            let two = all(kind != 0 && to - from == 2) & (kind | other);
+            let code = all(to - from == 1) & one | two;
             let half = table.character(code).0;
             match Packed::put::<L>(half, || 0, &mut self.stage, written) {
                 Some(count) => written += count,
