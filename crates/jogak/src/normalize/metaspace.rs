@@ -68,8 +68,11 @@ pub(crate) fn written<'r>(
     let adds = adds(spaces, text, place);
     let mut mark = [0; 4];
     let length = spaces.mark().encode_utf8(&mut mark).len();
-    let marks =
-        usize::from(adds) + if spaces.escape { count(text.as_bytes(), is_space) } else { 0 };
+    let most = || match text.len() {
+        0..=FEW => text.len(),
+        _ => count(text.as_bytes(), |byte| byte == b' '),
+    };
+    let marks = usize::from(adds) + if spaces.escape { most() } else { 0 };
     let needed = text.len() + marks * length + CHUNK;
     if room.len() < needed {
         room.resize(needed, 0);
@@ -91,9 +94,8 @@ pub(crate) fn written<'r>(
     simdutf8::basic::from_utf8(&room[..end]).unwrap_or_default()
 }
 
-fn is_space(byte: u8) -> bool {
-    byte == b' '
-}
+/// Texts of no more bytes have room for as many marks.
+const FEW: usize = 1 << 15;
 
 /// So many bytes are copied at once.
 const CHUNK: usize = 32;
