@@ -95,7 +95,7 @@ impl Normalizer {
                 None => return Ok(None),
             }
         }
-        let normalizer = Normalizer { stages: stages.to_vec(), at_blanks: None };
+        let normalizer = Normalizer { stages: stages.to_vec(), at_blanks: None, spaces: None };
         let mut buffers = Buffers::default();
         for blank in ["\t", "\n", "\r"] {
             tabs &= normalizer.text(blank, WITHIN, &mut buffers)? == " ";
