@@ -31,6 +31,9 @@ pub(crate) struct Cuts {
     entries: Vec<u64>,
     /// The same for ASCII: row left, bit right.
     ascii: Box<[u128; 128]>,
+    /// Which of ASCII a piece may have before a mark, and which behind it.
+    before_mark: u128,
+    behind_mark: u128,
 }
 
 /// SentencePiece's mark of a space. Runs of it are pieces, so that it may be right in one; but behind nothing else, mostly. So
@@ -86,6 +89,8 @@ impl Cuts {
             in_texts: Box::new([0; 1 << 16]),
             entries: vec![0; 1 << (BITS - 6)],
             ascii: Box::new([0; 128]),
+            before_mark: 0,
+            behind_mark: 0,
         };
         // Bytes that are the last of a cut-off left character, or the first of a cut-off right one.
         let mut by_byte = [0u8; 256];
@@ -143,12 +148,16 @@ impl Cuts {
             }
             *mark |= 1 << OF_MARKS | 1 << (OF_MARKS + KINDS);
         }
+        let entered = |cuts: &Self, left: u32, right: u32| {
+            let kinds = cuts.flags(left) & cuts.flags(right) >> KINDS;
+            u128::from(cuts.entered(left, right, kinds))
+        };
         for left in 0..0x80 {
             for right in 0..0x80 {
-                let kinds = cuts.flags(left) & cuts.flags(right) >> KINDS;
-                let entered = cuts.entered(left, right, kinds);
-                cuts.ascii[left as usize] |= u128::from(entered) << right;
+                cuts.ascii[left as usize] |= entered(&cuts, left, right) << right;
             }
+            cuts.before_mark |= entered(&cuts, left, u32::from(MARK)) << left;
+            cuts.behind_mark |= entered(&cuts, u32::from(MARK), left) << left;
         }
         cuts
     }
@@ -166,15 +175,19 @@ impl Cuts {
             let right = if kind & 1 == 0 { right } else { Side::Byte(first_byte(right)).key() };
             bit(left, right)
         };
-        let entry = |place: usize| self.entries[place / 64] >> (place % 64) & 1 == 1;
         let mut kinds = kinds;
         while kinds != 0 {
-            if entry(sides(kinds.trailing_zeros() as u8)) {
+            if self.entry(sides(kinds.trailing_zeros() as u8)) {
                 return true;
             }
             kinds &= kinds - 1;
         }
         false
+    }
+
+    #[inline(always)]
+    fn entry(&self, place: usize) -> bool {
+        self.entries[place / 64] >> (place % 64) & 1 == 1
     }
 
     /// Calls `part(start, end, character)` with the parts of the word `text[start..end]`, left to right, in bytes

@@ -168,6 +168,8 @@ pub(crate) trait Look {
     fn same(bytes: &[u8; BLOCK], low: u64, high: u64) -> u32;
     /// What can begin a character: all but the bytes from 80 to BF.
     fn starts(bytes: &[u8; BLOCK]) -> u64;
+    /// Where `▁` (E2 96 81) begins and is whole.
+    fn marks(bytes: &[u8; BLOCK]) -> u64;
     /// The bytes at these places; 0 for the place [`NOWHERE`].
     fn pick(bytes: &[u8; PICKED], places: &[u8; PICKED]) -> [u8; PICKED];
     /// Writes `from` and the place of each bit to the front of `room`, the lowest first; what follows them there means
@@ -185,18 +187,21 @@ pub(crate) trait Look {
             }
         }
     }
-    /// Writes the four bytes from the place of each bit on, as numbers with the lowest byte first, to the front of `room`; what
-    /// follows them there means nothing.
+    /// Writes the four bytes from each of the first `count` places on, as numbers with the lowest byte first, to the front of
+    /// `room`; what follows them there means nothing. Places are those of a block, and those behind `count` are anything.
     #[inline(always)]
-    fn fours(bytes: &[u8; BLOCK + PICKED], mut bits: u64, room: &mut [u32; BLOCK]) {
-        for four in room.as_chunks_mut::<4>().0 {
-            for number in four {
-                let place = bits.trailing_zeros() as usize;
-                *number = bytes[place..].first_chunk().map_or(0, |four| u32::from_le_bytes(*four));
-                bits &= bits.wrapping_sub(1);
-            }
-            if bits == 0 {
-                break;
+    fn fours(
+        bytes: &[u8; BLOCK + PICKED],
+        places: &[u32; BLOCK],
+        count: usize,
+        room: &mut [u32; BLOCK],
+    ) {
+        // Eight at once, whether there are so many or not.
+        let eights = places.as_chunks::<EIGHT>().0.iter().zip(room.as_chunks_mut::<EIGHT>().0);
+        for (places, room) in eights.take(count.div_ceil(EIGHT)) {
+            for (&place, number) in places.iter().zip(room) {
+                let four = bytes[place as usize % BLOCK..].first_chunk();
+                *number = four.map_or(0, |four| u32::from_le_bytes(*four));
             }
         }
     }
@@ -369,6 +374,9 @@ mod tests {
             let starts =
                 starts.fold(0, |mask, byte| mask << 1 | u64::from(!matches!(byte, 0x80..=0xBF)));
             assert_eq!(L::starts(bytes), starts, "{bytes:02X?}");
+            let marks = bytes.windows(3).map(|three| three == "▁".as_bytes());
+            let marks = marks.rev().fold(0, |mask, is| mask << 1 | u64::from(is));
+            assert_eq!(L::marks(bytes), marks, "{bytes:02X?}");
             // Numbers out of the bytes themselves.
             let (numbers, _) = bytes.as_chunks::<8>();
             for &number in numbers {
@@ -390,8 +398,9 @@ mod tests {
             window[BLOCK..].copy_from_slice(&bytes[7..7 + PICKED]);
             for &number in numbers {
                 let bits = u64::from_le_bytes(number);
-                let mut room = [9; BLOCK];
-                L::fours(&window, bits, &mut room);
+                let (mut room, mut places) = ([9; BLOCK], [9; BLOCK]);
+                L::list(bits, 0, &mut places);
+                L::fours(&window, &places, bits.count_ones() as usize, &mut room);
                 let set = (0..64).filter(|&place| bits >> place & 1 == 1);
                 let four = |place: usize| std::array::from_fn(|at| window[place + at]);
                 let fours = set.map(|place| u32::from_le_bytes(four(place)));
@@ -437,6 +446,20 @@ mod tests {
                 for other in [0, b'z', 0xFF] {
                     let mut bytes = [other; BLOCK];
                     bytes[place] = byte;
+                    compare(&bytes);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn marks_at_every_place() {
+        let marks = "▁▁▁".as_bytes();
+        for from in 0..BLOCK {
+            for to in from..=(from + 9).min(BLOCK) {
+                for other in [0, b'z', 0xE2, 0x96, 0x81] {
+                    let mut bytes = [other; BLOCK];
+                    bytes[from..to].copy_from_slice(&marks[..to - from]);
                     compare(&bytes);
                 }
             }

@@ -10,11 +10,14 @@
 //! a part begins   W | T & T << 3 & ~J
 //! ```
 
-use super::{Cuts, KINDS, MARK};
+use super::{Cuts, KINDS, MARK, bit};
 use crate::scan::{BLOCK, Look, PICKED};
 
 /// So many characters are told together.
 const SOME: usize = 32;
+
+/// Marks are looked for where there are no more other characters than ASCII in a block.
+const WIDE: u32 = 12;
 
 /// A block, and what its last characters need behind it.
 pub(crate) const WINDOW: usize = BLOCK + PICKED;
@@ -53,8 +56,8 @@ impl Listed {
     fn new<L: Look>(window: &[u8; WINDOW], starts: u64, code: impl Fn(u32) -> u16) -> Self {
         let (mut places, mut codes, mut bytes) = ([0; BLOCK], [0; BLOCK], [0; BLOCK]);
         L::list(starts, 0, &mut places);
-        L::fours(window, starts, &mut bytes);
         let count = starts.count_ones() as usize;
+        L::fours(window, &places, count, &mut bytes);
         let some = bytes.as_chunks::<SOME>().0.iter().zip(codes.as_chunks_mut::<SOME>().0);
         for (bytes, codes) in some.take(count.div_ceil(SOME)) {
             for (&bytes, code_of) in bytes.iter().zip(codes) {
@@ -129,9 +132,7 @@ impl Cuts {
             before = flags;
         }
         let mut joined = 0;
-        while suspects != 0 {
-            let number = suspects.trailing_zeros() as usize % BLOCK;
-            suspects &= suspects - 1;
+        for number in Bits(suspects) {
             let codes = &listed.codes;
             let (left, right) = (codes[number.saturating_sub(1)], codes[number]);
             joined |= u64::from(self.joined_in_text(left, right)) << number;
@@ -151,61 +152,98 @@ impl Cuts {
     #[inline(always)]
     fn joined_in_text(&self, left: u16, right: u16) -> bool {
         let kinds = self.in_texts[usize::from(left)] & self.in_texts[usize::from(right)] >> KINDS;
-        let marks = left == MARK as u16 && right == MARK as u16;
-        marks || self.entered(u32::from(left), u32::from(right), kinds)
+        let (left, right) = (u32::from(left), u32::from(right));
+        match kinds {
+            // Mostly it is whole characters.
+            1 => self.entry(bit(left, right)),
+            _ => left == MARK as u32 && right == left || self.entered(left, right, kinds),
+        }
     }
 
     /// Cuts a text that is one word, from the beginning of a character on that no one asks about; nothing is asked of what
-    /// is not `asked`. Not at every certain cut: small letters stay together, and characters of four bytes with those
-    /// around them.
+    /// is not `asked`. Not at every certain cut: small letters stay together, also with a mark before them, as do marks, and
+    /// characters of four bytes with those around them.
     #[inline(always)]
     pub(crate) fn block_of_text<L: Look>(&self, window: &[u8; WINDOW], asked: u64) -> TextBlock {
         let bytes = window.first_chunk().unwrap_or(&[0; BLOCK]);
         let kinds = L::high(bytes);
         let letters = L::ascii(bytes).lower;
         let begun = L::starts(bytes);
-        let high = L::apart(bytes).high;
-        let (plain, wide) = (!high, begun & high);
+        let plain = !L::apart(bytes).high;
+        let wide = begun & !plain;
+        // Where most is no ASCII, all go one way.
+        let marks = if wide.count_ones() > WIDE { 0 } else { L::marks(bytes) };
         let asked = asked & !1;
         // Between two of ASCII.
         let mut cut = 0;
-        let mut left = plain & plain << 1 & !(letters & letters << 1) & asked;
-        while left != 0 {
-            let at = left.trailing_zeros() as usize % BLOCK;
-            left &= left - 1;
+        for at in Bits(plain & plain << 1 & !(letters & letters << 1) & asked) {
             let (one, other) = (bytes[at.saturating_sub(1)] % 0x80, bytes[at] % 0x80);
-            let joined = self.ascii[usize::from(one)] >> other & 1;
-            cut |= u64::from(joined == 0) << at;
+            cut |= u64::from(self.ascii[usize::from(one)] >> other & 1 == 0) << at;
+        }
+        // Between one of ASCII and a mark.
+        let before = marks & plain << 1 & asked;
+        if self.before_mark == 0 {
+            cut |= before;
+        } else {
+            for at in Bits(before) {
+                let one = bytes[at.saturating_sub(1)] % 0x80;
+                cut |= u64::from(self.before_mark >> one & 1 == 0) << at;
+            }
+        }
+        for at in Bits(plain & marks << 3 & !letters & asked) {
+            cut |= u64::from(self.behind_mark >> (bytes[at] % 0x80) & 1 == 0) << at;
         }
         // Before and behind all others. What stands before one is of ASCII, or is the one listed before it.
-        let behind = plain & !(plain << 1) & !1;
-        let around = wide | behind;
+        let others = wide & !marks;
+        let behind_others = (plain | marks) & !(plain << 1) & !(marks << 3) & !1;
+        let asked = asked & (others | behind_others) & !(kinds.four | kinds.four << 4);
+        if asked != 0 {
+            let around = others | behind_others | marks & others >> 3;
+            cut |= asked & !self.joined_around::<L>(window, around, asked);
+        }
+        let last = begun.checked_ilog2().unwrap_or(0) as usize;
+        TextBlock { starts: cut, threes: kinds.three, last }
+    }
+
+    /// Before which of the characters that are `asked` a piece may lie across; they are among those that begin at `around`,
+    /// as is what stands before each of them if it is not of ASCII.
+    #[inline(always)]
+    fn joined_around<L: Look>(&self, window: &[u8; WINDOW], around: u64, asked: u64) -> u64 {
         let listed = Listed::new::<L>(window, around, of_three);
         let (mut suspects, mut before) = (0, 0);
         let mut lefts = [0; BLOCK];
         let all = listed.places().iter().zip(listed.codes());
         for ((&place, &code), before_it) in all.zip(&mut lefts) {
-            let byte = bytes[place.saturating_sub(1) as usize % BLOCK];
+            let byte = window[place.saturating_sub(1) as usize % BLOCK];
             let left = if byte < 0x80 { u16::from(byte) } else { before };
             *before_it = left;
             let meet = self.in_texts[usize::from(left)] & self.in_texts[usize::from(code)] >> KINDS;
             suspects |= u64::from(meet != 0) << (place % 64);
             before = code;
         }
-        let around_four = kinds.four | kinds.four << 4;
-        let asked = around & asked & !around_four;
-        let (mut joined, mut suspects) = (0, suspects & asked);
-        while suspects != 0 {
-            let one = suspects & suspects.wrapping_neg();
-            suspects ^= one;
-            let number = (around & (one - 1)).count_ones() as usize % BLOCK;
-            let (left, right) = (lefts[number], listed.codes[number]);
-            if self.joined_in_text(left, right) {
-                joined |= one;
-            }
+        let mut joined = 0;
+        for at in Bits(suspects & asked) {
+            let number = (around & ((1 << at) - 1)).count_ones() as usize % BLOCK;
+            joined |= u64::from(self.joined_in_text(lefts[number], listed.codes[number])) << at;
         }
-        let last = begun.checked_ilog2().unwrap_or(0) as usize;
-        TextBlock { starts: cut | asked & !joined, threes: kinds.three, last }
+        joined
+    }
+}
+
+/// The place of each bit, the lowest first.
+struct Bits(u64);
+
+impl Iterator for Bits {
+    type Item = usize;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<usize> {
+        if self.0 == 0 {
+            return None;
+        }
+        let place = self.0.trailing_zeros() as usize % BLOCK;
+        self.0 &= self.0 - 1;
+        Some(place)
     }
 }
 
