@@ -16,7 +16,7 @@ use crate::scan::{BLOCK, Look, PICKED};
 /// So many characters are told together.
 const SOME: usize = 32;
 
-/// Marks are looked for where there are no more other characters than ASCII in a block.
+/// Marks go a way of their own where a block has no more other characters that are not ASCII.
 const WIDE: u32 = 12;
 
 /// A block, and what its last characters need behind it.
@@ -170,9 +170,9 @@ impl Cuts {
         let letters = L::ascii(bytes).lower;
         let begun = L::starts(bytes);
         let plain = !L::apart(bytes).high;
-        let wide = begun & !plain;
+        let (wide, marks) = (begun & !plain, L::marks(bytes));
         // Where most is no ASCII, all go one way.
-        let marks = if wide.count_ones() > WIDE { 0 } else { L::marks(bytes) };
+        let marks = if (wide & !marks).count_ones() > WIDE { 0 } else { marks };
         let asked = asked & !1;
         // Between two of ASCII.
         let mut cut = 0;
