@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -119,3 +121,26 @@ def test_impossible_models_are_refused(fields: dict[str, object], message: str) 
     options = {"pieces": ("a", "b"), "scores": (0.0, 0.0), "merges": None, **fields}
     with pytest.raises(jogak.ConfigError, match=message):
         ScoredBPEModel(**options)  # type: ignore[arg-type]  # options by name
+
+
+def test_characters_of_all_lengths_within_korean() -> None:
+    # What is asked for with spans goes character by character, what is not, 64 bytes at a time.
+    singles = [*map(chr, range(0x20, 0x7F)), *map(chr, range(0x400, 0x1000)), *"한국어나라가다밥▁"]
+    pairs = ["▁한", "▁▁", "가나", "..", "lo", "▁a", "▁\u0800", "한\u0801", "a국"]
+    scores = {text: -float(rank) for rank, text in enumerate(dict.fromkeys([*pairs, *singles]))}
+    tok = tokenizer(scores, frozenset(), fuse=False)
+    spaced = resolve_pretokenizer(jogak.Metaspace(split=False))
+    tok = jogak.Tokenizer(dataclasses.replace(tok.spec, pretokenizer=spaced))
+    points = [*range(1, 0xD800), *range(0xE000, 0x1_1000), *range(0x1_1000, 0x11_0000, 37)]
+    korean = "한국어 나라 가나다 밥."
+    texts = [f"{korean}{chr(point)}한 {chr(point)}" for point in points]
+    texts += [
+        f"{korean * 4}{chr(point)}{korean[:length]}{chr(point)}"
+        for point in (0x41, 0xE9, 0x7E7, 0x800, 0xFFFF, 0x1_0000, 0x2_0000, 0x10_FFFF)
+        for length in range(70)
+    ]
+    for _ in range(2):
+        found = tok.encode_batch(texts)
+        spans = tok.encoding_batch(texts)
+        for text, ids, expected in zip(texts, found, spans, strict=True):
+            assert ids.tolist() == expected.ids.tolist(), text

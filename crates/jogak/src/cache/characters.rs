@@ -133,7 +133,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Writes the ids of all parts that end among characters: of the text from byte `at` on, each by its place and its code
-    /// point. Bit i of `starts` says that a part begins with character i; the last one is left.
+    /// point, which is 0 for one of four bytes. Bit i of `starts` says that a part begins with character i; the last one is left.
     #[inline(always)]
     pub(crate) fn characters<L: Look>(
         &mut self,

@@ -111,7 +111,7 @@ impl KnownWords {
                     return true;
                 }
                 let entered = self.short.enter(sought, ids);
-                if entered && word.len() <= 4 {
+                if entered && word.len() <= CHARACTER {
                     self.keep_character(word, ids);
                 }
                 entered
@@ -290,7 +290,7 @@ impl KnownWords {
             return false;
         };
         let entered = self.short.insert(sought, word, packed);
-        if entered && word.len() <= 4 && packed.place().is_none() {
+        if entered && word.len() <= CHARACTER && packed.place().is_none() {
             self.keep_character(word, packed);
         }
         entered
@@ -340,6 +340,8 @@ impl KnownWords {
     }
 }
 
+/// Bytes of a character that is kept beside, with a mark before it, at most.
+const CHARACTER: usize = 6;
 /// A character of three bytes with a space before it.
 pub(super) const SPACED: u32 = 1 << 16;
 /// The same with SentencePiece's mark before it.

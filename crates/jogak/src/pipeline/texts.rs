@@ -1,5 +1,6 @@
-//! Texts that are one word each, of SentencePiece's BPE: cut where it is certain, 64 bytes at a time; the borders of parts are
-//! gathered, and looked up as those of words are.
+//! Texts that are one word each, of SentencePiece's BPE: cut where it is certain, 64 bytes at a time. The borders of parts are
+//! gathered, and looked up as those of words are; where most parts are single characters of three bytes, their ids come from a
+//! list.
 
 use super::characters::Seen;
 use crate::cache::{CharacterWriter, KnownWords, LearnWord, look_up_between};
@@ -183,7 +184,9 @@ mod tests {
         let pieces = ["▁a", "▁▁", "가나", "é.", "==", "a,", "🧩a", "一二", "▁가", "я▁", ".▁", "▁="];
         // Something stands before a mark in none of the pieces, in one, of ASCII, too.
         let some = [9, 10, 12].map(|count| Cuts::new(&Vocab::new(&pieces[..count])));
-        let letters: Vec<char> = "▁▁ab,.= B7\n가나다éя一二🧩".chars().collect();
+        // The last two are one of three bytes and one of four that have the same bits in their second and third bytes.
+        let letters: Vec<char> =
+            "▁▁ab,.= B7\n가나다éя一二🧩\u{7E7}\u{800}\u{20000}".chars().collect();
         let mut random = SplitMix64::new(11);
         let mut below = |n: usize| (random.next() % n as u64) as usize;
         let mut tables = [(); 12].map(|()| KnownWords::new(1 << 22));
@@ -194,7 +197,8 @@ mod tests {
             let few = [1, 2, letters.len()][below(3)];
             let from = below(letters.len());
             let letter = |_| letters[(from + below(few)) % letters.len()];
-            let text: String = (0..length).map(letter).collect();
+            let mut text: String = (0..length).map(letter).collect();
+            text.push_str(["", "", "", "▁🧩", "▁\u{20000}", "▁\u{800}"][below(6)]);
             let mut certain = vec![0];
             cuts.for_each_part(text.as_bytes(), 0, text.len(), |_, end, _| certain.push(end));
             for characters in [false, true] {

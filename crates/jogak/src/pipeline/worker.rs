@@ -12,7 +12,7 @@ use crate::vocab::Vocab;
 use super::{Tokenizer, batch, joined, words};
 
 /// How much memory a worker may use to remember words, in bytes; as much again once spans are asked for. (A large
-/// vocabulary that a worker is taught may take more than its share; characters take half a megabyte beside it.)
+/// vocabulary that a worker is taught may take more than its share; characters take a megabyte and a half beside it.)
 pub const CACHE_LIMIT: usize = 64 << 20;
 
 /// Workers that nobody uses. They come and go with each call, and are large: boxes are what is moved.

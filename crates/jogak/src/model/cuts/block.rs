@@ -4,6 +4,10 @@
 //! of both tell that mostly none does; for the others the entries are asked. All that is not joined so is a border, and so
 //! are those of the words. Other characters stay with those around them.
 //!
+//! A text that is one word may be cut between any two characters. Where most are ASCII, these are told by a table of pairs, and
+//! marks by masks; all others are listed, with what stands before them, and asked as above. Where most are of three bytes, all
+//! are listed.
+//!
 //! ```text
 //! W   where words begin                   T   first bytes of characters of three bytes
 //! J   those of T & T << 3 & ~W where a piece may lie across
@@ -253,11 +257,12 @@ fn three(bytes: u32) -> u16 {
     ((bytes & 0x0F) << 12 | (bytes >> 2 & 0x0FC0) | bytes >> 16 & 0x3F) as u16
 }
 
-/// The code point of the character of up to three bytes that the lowest ones are.
+/// The code point of the character of up to three bytes that the lowest ones are; 0 for one of four.
 #[inline(always)]
 fn of_three(bytes: u32) -> u16 {
     let first = bytes & 0xFF;
     let two = ((bytes & 0x1F) << 6 | bytes >> 8 & 0x3F) as u16;
-    let more = if first < 0xE0 { two } else { three(bytes) };
+    let three = if first < 0xF0 { three(bytes) } else { 0 };
+    let more = if first < 0xE0 { two } else { three };
     if first < 0x80 { first as u16 } else { more }
 }
