@@ -113,8 +113,8 @@ impl<'t, 'py> Given<'t, 'py> {
         self.texts.len()
     }
 
-    /// The texts in stretches of at least `size` bytes, but for the last one and those with much to copy. What is not to be copied becomes UTF-8 here,
-    /// one after the other.
+    /// The texts in stretches of at least `size` bytes, but for the last one and those with much to copy. What is not to
+    /// be copied becomes UTF-8 here, one after the other.
     pub(crate) fn stretches(
         &self,
         size: usize,
@@ -129,13 +129,15 @@ impl<'t, 'py> Given<'t, 'py> {
             {
                 let text = match text {
                     GivenText::Joined(text) => OneText::Utf8(text.input()),
-                    GivenText::Plain(text) => match (to_copy(text), text) {
-                        (Some(count), _) => OneText::Points { index, count },
-                        (None, text) => match text.to_str() {
-                            Ok(text) => OneText::Utf8(Input::from(text)),
-                            Err(_) => return Some(Err(Failed::Coming(no_utf8(Some(index))))),
-                        },
-                    },
+                    GivenText::Plain(text) => {
+                        if let Some(count) = to_copy(text) {
+                            OneText::Points { index, count }
+                        } else if let Ok(text) = text.to_str() {
+                            OneText::Utf8(Input::from(text))
+                        } else {
+                            return Some(Err(Failed::Coming(no_utf8(Some(index)))));
+                        }
+                    }
                 };
                 stretch.bytes += text.about_bytes();
                 if let OneText::Points { count, .. } = text {

@@ -11,7 +11,7 @@
 
 mod block;
 
-pub(crate) use block::{CharacterBlock, WINDOW};
+pub(crate) use block::{CharacterBlock, WINDOW, window};
 
 use crate::vocab::Vocab;
 

@@ -4,8 +4,8 @@
 //! Going back is exact for every text without a `▁` of its own: take one `▁` off the front, turn the
 //! others into spaces.
 
-use super::Place;
 use super::align::Sink;
+use super::{Place, Rule};
 use crate::pretokenize::{Dummy, Metaspace};
 use crate::scan::{BLOCK, Look, Task, count, fastest};
 
@@ -55,6 +55,22 @@ pub(crate) fn run(spaces: Metaspace, text: &str, place: Place, out: &mut impl Si
     if adds && spaces.suffix {
         out.write(mark, text.len(), text.len());
     }
+}
+
+/// How spaces are written by rules that do nothing else, as those of Llama's files: a mark before each stretch, or none, and
+/// one for each space.
+pub(super) fn only_marks(rules: &[Rule]) -> Option<Metaspace> {
+    let (prefix, replace) = match rules {
+        [Rule::Prepend(prefix), replace] => (Some(prefix), replace),
+        [replace] => (None, replace),
+        _ => return None,
+    };
+    let Rule::Replace { pattern, with, regex: false } = replace else { return None };
+    let mut characters = with.chars();
+    let (mark, None) = (characters.next()?, characters.next()) else { return None };
+    let suits = pattern == " " && mark != ' ' && prefix.is_none_or(|prefix| prefix == with);
+    let dummy = if prefix.is_some() { Dummy::Always } else { Dummy::Never };
+    suits.then_some(Metaspace { dummy, mark, ..Metaspace::DEFAULT })
 }
 
 /// What [`run`] writes, in `room`, which is used again and again. Words are short, so they are copied some bytes at a time,
@@ -160,6 +176,7 @@ impl Task for Escape<'_, '_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::normalize::{Buffers, Normalizer};
     use crate::random::SplitMix64;
     use crate::scan::every_way;
 
@@ -190,5 +207,45 @@ mod tests {
                 assert_eq!(written(spaces, &text, Place::WHOLE, &mut room), expected, "{way:?}");
             });
         }
+    }
+
+    #[test]
+    fn spaces_alone_are_written_as_by_the_rules() {
+        let mut random = SplitMix64::new(3);
+        let (mut short, mut long) = (0, 0);
+        for prefix in [None, Some("▁"), Some("_"), Some(""), Some("▁▁"), Some(" ")] {
+            for (pattern, with) in
+                [(" ", "▁"), (" ", "_"), (" ", "▁▁"), (" ", ""), ("a", "▁"), (" ", " ")]
+            {
+                let replace = |regex| Rule::Replace {
+                    pattern: pattern.to_owned(),
+                    with: with.to_owned(),
+                    regex,
+                };
+                for regex in [false, true] {
+                    let mut rules: Vec<Rule> =
+                        prefix.map(|text| Rule::Prepend(text.to_owned())).into_iter().collect();
+                    rules.push(replace(regex));
+                    let Ok(normalizer) = Normalizer::new(&rules) else { panic!("{rules:?}") };
+                    if normalizer.spaces.is_some() {
+                        short += 1
+                    } else {
+                        long += 1
+                    }
+                    let mut buffers = Buffers::default();
+                    for length in [0, 1, 2, 5, 70] {
+                        let kinds = [" ", "a", "조", "▁"];
+                        let text: String =
+                            (0..length).map(|_| kinds[random.next() as usize % 4]).collect();
+                        let Ok((expected, _)) = normalizer.aligned(&text, Place::WHOLE) else {
+                            panic!("{rules:?}")
+                        };
+                        let found = normalizer.text(&text, Place::WHOLE, &mut buffers);
+                        assert_eq!(found, Ok(&*expected), "{rules:?} {text:?}");
+                    }
+                }
+            }
+        }
+        assert_eq!((short, long), (4, 68));
     }
 }

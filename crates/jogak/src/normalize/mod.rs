@@ -52,7 +52,7 @@ use std::sync::Arc;
 use aho_corasick::{AhoCorasick, MatchKind};
 
 use crate::error::{Error, Result};
-use crate::pretokenize::{Dummy, Metaspace};
+use crate::pretokenize::Metaspace;
 
 /// One thing that a normalizer does.
 #[derive(Debug, Clone, PartialEq)]
@@ -245,7 +245,7 @@ impl Normalizer {
             }
         }
         let at_blanks = Self::certain(rules, &stages)?;
-        Ok(Self { stages, at_blanks, spaces: only_marks(rules) })
+        Ok(Self { stages, at_blanks, spaces: metaspace::only_marks(rules) })
     }
 
     /// Whether it changes no text at all.
@@ -385,22 +385,6 @@ impl Normalizer {
     }
 }
 
-/// How spaces are written by rules that do nothing else, as those of Llama's files: a mark before each stretch, or none, and
-/// one for each space.
-fn only_marks(rules: &[Rule]) -> Option<Metaspace> {
-    let (prefix, replace) = match rules {
-        [Rule::Prepend(prefix), replace] => (Some(prefix), replace),
-        [replace] => (None, replace),
-        _ => return None,
-    };
-    let Rule::Replace { pattern, with, regex: false } = replace else { return None };
-    let mut characters = with.chars();
-    let (mark, None) = (characters.next()?, characters.next()) else { return None };
-    let suits = pattern == " " && mark != ' ' && prefix.is_none_or(|prefix| prefix == with);
-    let dummy = if prefix.is_some() { Dummy::Always } else { Dummy::Never };
-    suits.then_some(Metaspace { dummy, mark, ..Metaspace::DEFAULT })
-}
-
 /// Finds texts, leftmost first and of those the longest; None for no texts.
 fn finder(texts: &[String]) -> Result<Option<AhoCorasick>> {
     if texts.is_empty() {
@@ -457,51 +441,5 @@ impl Stage {
             Stage::Jamo(form, touched) => jamo::decompose(*form, text, touched, out),
         }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::random::SplitMix64;
-
-    #[test]
-    fn spaces_alone_are_written_as_by_the_rules() {
-        let mut random = SplitMix64::new(3);
-        let (mut short, mut long) = (0, 0);
-        for prefix in [None, Some("▁"), Some("_"), Some(""), Some("▁▁"), Some(" ")] {
-            for (pattern, with) in
-                [(" ", "▁"), (" ", "_"), (" ", "▁▁"), (" ", ""), ("a", "▁"), (" ", " ")]
-            {
-                let replace = |regex| Rule::Replace {
-                    pattern: pattern.to_owned(),
-                    with: with.to_owned(),
-                    regex,
-                };
-                for regex in [false, true] {
-                    let mut rules: Vec<Rule> =
-                        prefix.map(|text| Rule::Prepend(text.to_owned())).into_iter().collect();
-                    rules.push(replace(regex));
-                    let Ok(normalizer) = Normalizer::new(&rules) else { panic!("{rules:?}") };
-                    if normalizer.spaces.is_some() {
-                        short += 1
-                    } else {
-                        long += 1
-                    }
-                    let mut buffers = Buffers::default();
-                    for length in [0, 1, 2, 5, 70] {
-                        let kinds = [" ", "a", "조", "▁"];
-                        let text: String =
-                            (0..length).map(|_| kinds[random.next() as usize % 4]).collect();
-                        let Ok((expected, _)) = normalizer.aligned(&text, Place::WHOLE) else {
-                            panic!("{rules:?}")
-                        };
-                        let found = normalizer.text(&text, Place::WHOLE, &mut buffers);
-                        assert_eq!(found, Ok(&*expected), "{rules:?} {text:?}");
-                    }
-                }
-            }
-        }
-        assert_eq!((short, long), (4, 68));
     }
 }

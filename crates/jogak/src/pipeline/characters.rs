@@ -3,15 +3,15 @@
 //! A block begins where a part of a word does, so that nothing is carried from one to the next.
 
 use crate::cache::{CharacterWriter, Characters, KnownWords, LearnWord};
-use crate::model::cuts::{Cuts, WINDOW};
+use crate::model::cuts::{Cuts, WINDOW, window};
 use crate::scan::{BLOCK, Look, Task};
 
-/// What was seen of words.
+/// What was seen of words, or of the parts of a text that is one word.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Seen {
-    /// Words that begin with a character of three bytes, or with a space and such a one, but for the first.
+    /// Words that begin with a character of three bytes, or with a space and such a one, but for the first; or parts.
     pub(super) words: u32,
-    /// Parts of them that are more than one character.
+    /// Parts of them that are more than one character, or other than one of three bytes.
     pub(super) joined: u32,
 }
 
@@ -36,11 +36,7 @@ impl Task for ByCharacters<'_, '_> {
         let (mut at, mut next) = (first, 1);
         while at < last {
             let mut padded = [0; WINDOW];
-            let window = text[at as usize..].first_chunk().unwrap_or_else(|| {
-                let left = &text[at as usize..];
-                padded[..left.len()].copy_from_slice(left);
-                &padded
-            });
+            let window = window(text, at as usize, &mut padded);
             let mut words = 1;
             while let Some(&border) = borders.get(next)
                 && border - at < BLOCK as u32

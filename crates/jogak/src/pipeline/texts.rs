@@ -4,7 +4,7 @@
 
 use super::characters::Seen;
 use crate::cache::{CharacterWriter, KnownWords, LearnWord, look_up_between};
-use crate::model::cuts::{CharacterBlock, Cuts, WINDOW};
+use crate::model::cuts::{CharacterBlock, Cuts, WINDOW, window};
 use crate::scan::{BLOCK, Look, Task};
 
 /// So many borders are looked up together, and those of one more block.
@@ -15,6 +15,8 @@ const TOGETHER: usize = 1 << 9;
 pub(super) struct ByBlocks<'a, 'l> {
     pub(super) cuts: &'a Cuts,
     pub(super) text: &'a [u8],
+    /// Most parts are single characters of three bytes, as in Chinese and Korean.
+    pub(super) characters: bool,
     pub(super) known: &'a mut KnownWords,
     pub(super) out: &'a mut Vec<u32>,
     pub(super) learn: &'a mut LearnWord<'l>,
@@ -24,19 +26,21 @@ pub(super) struct ByBlocks<'a, 'l> {
 impl Task for ByBlocks<'_, '_> {
     #[inline(always)]
     fn run<L: Look>(self) {
-        let Self { cuts, text, known, out, learn, seen } = self;
+        if self.characters { self.by_characters::<L>() } else { self.by_borders::<L>() }
+    }
+}
+
+impl ByBlocks<'_, '_> {
+    #[inline(always)]
+    fn by_borders<L: Look>(self) {
+        let Self { cuts, text, known, out, learn, seen, .. } = self;
         // Of the block that is cut, and of the end of the text.
         let mut borders = [0; TOGETHER + BLOCK + 1];
         let (mut at, mut listed) = (0, 1);
         loop {
             let mut padded = [0; WINDOW];
-            let left = &text[at..];
-            let window = left.first_chunk().unwrap_or_else(|| {
-                padded[..left.len()].copy_from_slice(left);
-                &padded
-            });
-            let count = left.len().min(BLOCK);
-            let block = cuts.block_of_text::<L>(window, u64::MAX >> (BLOCK - count));
+            let (window, within) = (window(text, at, &mut padded), within(text, at));
+            let block = cuts.block_of_text::<L>(window, within);
             let parts = block.starts.count_ones();
             seen.words += parts;
             seen.joined += parts - (block.starts & block.starts >> 3 & block.threes).count_ones();
@@ -44,7 +48,7 @@ impl Task for ByBlocks<'_, '_> {
                 L::list(block.starts, at as u32, room);
                 listed += parts as usize;
             }
-            let ends = count == left.len();
+            let ends = text.len() - at <= BLOCK;
             if ends {
                 borders[listed] = text.len() as u32;
                 listed += 1;
@@ -61,42 +65,26 @@ impl Task for ByBlocks<'_, '_> {
             at += block.last;
         }
     }
-}
 
-/// The same of a text of which most parts are single characters of three bytes, such as Chinese and Korean.
-pub(super) struct TextByCharacters<'a, 'l> {
-    pub(super) cuts: &'a Cuts,
-    pub(super) text: &'a [u8],
-    pub(super) known: &'a mut KnownWords,
-    pub(super) out: &'a mut Vec<u32>,
-    pub(super) learn: &'a mut LearnWord<'l>,
-    pub(super) seen: &'a mut Seen,
-}
-
-impl Task for TextByCharacters<'_, '_> {
     #[inline(always)]
-    fn run<L: Look>(self) {
-        let Self { cuts, text, known, out, learn, seen } = self;
+    fn by_characters<L: Look>(self) {
+        let Self { cuts, text, known, out, learn, seen, .. } = self;
         let mut writer = CharacterWriter::new(known, out);
         let mut at = 0;
         while at < text.len() {
             let mut padded = [0; WINDOW];
-            let left = &text[at..];
-            let window = left.first_chunk().unwrap_or_else(|| {
-                padded[..left.len()].copy_from_slice(left);
-                &padded
-            });
-            let count = left.len().min(BLOCK);
-            let block = cuts.block_of_characters::<L>(window, u64::MAX >> (BLOCK - count));
+            let (window, within) = (window(text, at, &mut padded), within(text, at));
+            let block = cuts.block_of_characters::<L>(window, within);
             let CharacterBlock { mut listed, mut starts } = block;
-            if left.len() < BLOCK {
+            let left = text.len() - at;
+            if left < BLOCK {
                 // The last part ends with the text: in less than a block there is room for one more.
-                listed.places[listed.count] = left.len() as u32;
+                listed.places[listed.count] = left as u32;
                 starts |= 1 << listed.count;
             }
             let open = starts.ilog2() as usize;
             if open == 0 {
-                let end = at + end::<L>(cuts, left);
+                let end = end::<L>(cuts, text, at);
                 writer.part(text, known, at, end, learn);
                 at = end;
                 continue;
@@ -110,23 +98,23 @@ impl Task for TextByCharacters<'_, '_> {
     }
 }
 
-/// Where the first part of a text ends, which is longer than a block.
+/// Which bytes of the block at a place are of the text.
+#[inline(always)]
+fn within(text: &[u8], at: usize) -> u64 {
+    u64::MAX >> BLOCK.saturating_sub(text.len() - at)
+}
+
+/// Where the part ends that begins at a place, and is longer than a block.
 #[inline(never)]
-fn end<L: Look>(cuts: &Cuts, text: &[u8]) -> usize {
-    let mut at = 0;
+fn end<L: Look>(cuts: &Cuts, text: &[u8], mut at: usize) -> usize {
     loop {
         let mut padded = [0; WINDOW];
-        let left = &text[at..];
-        let window = left.first_chunk().unwrap_or_else(|| {
-            padded[..left.len()].copy_from_slice(left);
-            &padded
-        });
-        let count = left.len().min(BLOCK);
-        let block = cuts.block_of_text::<L>(window, u64::MAX >> (BLOCK - count));
+        let (window, within) = (window(text, at, &mut padded), within(text, at));
+        let block = cuts.block_of_text::<L>(window, within);
         if block.starts != 0 {
             return at + block.starts.trailing_zeros() as usize;
         }
-        if count == left.len() {
+        if text.len() - at <= BLOCK {
             return text.len();
         }
         at += block.last;
@@ -169,11 +157,7 @@ mod tests {
             new += 1;
         };
         let (text, out_of, seen_of) = (text.as_bytes(), &mut out, &mut seen);
-        if characters {
-            fastest(TextByCharacters { cuts, text, known, out: out_of, learn, seen: seen_of });
-        } else {
-            fastest(ByBlocks { cuts, text, known, out: out_of, learn, seen: seen_of });
-        }
+        fastest(ByBlocks { cuts, text, characters, known, out: out_of, learn, seen: seen_of });
         assert!(seen.joined <= seen.words && seen.words < 2 + text.len() as u32);
         assert_eq!(out.remove(0), 7);
         (out, new)

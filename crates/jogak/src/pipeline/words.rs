@@ -9,7 +9,7 @@
 //! What is remembered, and when, is never seen in a result.
 
 use super::characters::{ByCharacters, Seen};
-use super::texts::{ByBlocks, TextByCharacters};
+use super::texts::ByBlocks;
 use super::{Learned, Looking, Tokenizer, Worker, fuse};
 use crate::cache::{KnownWords, LONGEST_KNOWN, Queue, hash, look_up_between};
 use crate::error::Result;
@@ -160,12 +160,9 @@ impl<'a> Words<'a> {
         let mut learn = |known: &mut KnownWords, start: usize, end: usize, ids: &mut Vec<u32>| {
             learner.learn(known, start, end, ids);
         };
+        let characters = self.habit.takes_characters() && is_of_characters(bytes);
         let (learn, seen_of) = (&mut learn, &mut seen);
-        if self.habit.takes_characters() && is_of_characters(bytes) {
-            fastest(TextByCharacters { cuts, text: bytes, known, out, learn, seen: seen_of });
-        } else {
-            fastest(ByBlocks { cuts, text: bytes, known, out, learn, seen: seen_of });
-        }
+        fastest(ByBlocks { cuts, text: bytes, characters, known, out, learn, seen: seen_of });
         self.habit.saw(seen.words, seen.joined);
         true
     }

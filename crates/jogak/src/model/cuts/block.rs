@@ -26,6 +26,21 @@ const WIDE: u32 = 12;
 /// A block, and what its last characters need behind it.
 pub(crate) const WINDOW: usize = BLOCK + PICKED;
 
+/// The window of a text from a place on, where there are bytes; behind the end it is filled up with 0, in `padded`.
+#[inline(always)]
+pub(crate) fn window<'w>(
+    text: &'w [u8],
+    at: usize,
+    padded: &'w mut [u8; WINDOW],
+) -> &'w [u8; WINDOW] {
+    let left = &text[at..];
+    left.first_chunk().unwrap_or_else(|| {
+        *padded = [0; WINDOW];
+        padded[..left.len()].copy_from_slice(left);
+        padded
+    })
+}
+
 /// The parts of the words of a block; bit i is byte i.
 pub(crate) struct Block {
     /// Where parts begin.
