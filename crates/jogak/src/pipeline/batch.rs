@@ -58,13 +58,17 @@ impl Default for Gathered {
 }
 
 impl Gathered {
-    /// Makes room for so many ids.
+    /// Makes room for so many ids, and some more, if there is none.
     fn make_room(&mut self, ids: usize) {
         if self.ids.capacity() - self.ids.len() >= ids {
             return;
         }
+        if self.ids.is_empty() {
+            // Room that grows is copied, also where nothing was written: page after page would be touched for it.
+            self.ids = Vec::new();
+        }
         // Room that is not used is not touched, and so costs nothing; without it, ids come together as well.
-        let _ = self.ids.try_reserve(ids);
+        let _ = self.ids.try_reserve(ids.saturating_add(ids / 16));
         wish_large_pages(self.ids.spare_capacity_mut());
     }
 
@@ -103,10 +107,9 @@ impl Default for Density {
 impl Density {
     const STRETCH: usize = 1 << 12;
 
-    /// Room for the ids of so many bytes of text, and some more.
-    fn room(&self, bytes: usize) -> usize {
-        let ids = self.ids.load(Ordering::Relaxed);
-        (bytes / Self::STRETCH + 1).saturating_mul(ids + ids / 16)
+    /// About how many ids so many bytes of text have.
+    fn ids(&self, bytes: usize) -> usize {
+        (bytes / Self::STRETCH + 1).saturating_mul(self.ids.load(Ordering::Relaxed))
     }
 
     fn saw(&self, bytes: usize, ids: usize) {
@@ -252,7 +255,7 @@ impl Tokenizer {
     {
         let (threads, _) = divided(usize::MAX, bytes, threads);
         let mut gathered = Gathered::default();
-        gathered.make_room(self.density.room(bytes));
+        gathered.make_room(self.density.ids(bytes));
         let gathered = Mutex::new(gathered);
         let Arriving { items, then } = stretches;
         let parts = Arriving { items: numbered(items), then };
@@ -265,7 +268,7 @@ impl Tokenizer {
             if threads == 1 {
                 // In their order, where they stay.
                 let mut gathered = locked(&gathered);
-                gathered.make_room(self.density.room(texts.bytes()));
+                gathered.make_room(self.density.ids(texts.bytes()));
                 let Gathered { ids, offsets, .. } = &mut *gathered;
                 self.encode_part(numbered, request, worker, ids, |end| offsets.push(end as i64))?;
             } else {
