@@ -334,6 +334,18 @@ mod tests {
     }
 
     #[test]
+    fn room_is_for_what_was_asked_and_not_for_twice_as_much() {
+        let mut gathered = Gathered::default();
+        for ids in [1000, 1010, 1500, 1200] {
+            gathered.make_room(ids);
+            assert!((ids..=1600).contains(&gathered.ids.capacity()));
+        }
+        gathered.ids.extend(0..1500);
+        gathered.make_room(5000);
+        assert!(gathered.ids.capacity() >= 6500 && gathered.ids.iter().copied().eq(0..1500));
+    }
+
+    #[test]
     fn stretches_tile_the_texts() {
         let text = "0123456789";
         let sizes = [3, 0, 0, 9, 2, 2, 2, 0];
