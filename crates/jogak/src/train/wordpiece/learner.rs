@@ -225,7 +225,7 @@ impl<'a> Learner<'a> {
         self.pieces.taken.insert(text.clone());
         self.pieces.texts.push(text);
         self.occurrences.push(0);
-        self.rows.grow(self.occurrences.len());
+        self.rows.grow(self.occurrences.len(), &Ranker::new(self.config, &self.occurrences));
         self.before.grow(self.occurrences.len());
         self.behind.grow(self.occurrences.len());
     }

@@ -31,6 +31,7 @@
 
 mod census;
 mod learner;
+mod lists;
 mod rows;
 mod score;
 mod view;

@@ -5,7 +5,8 @@
 //! best pair, and rows play a tournament: a row that changes plays again up to where it loses. A merge
 //! changes scores in the rows and columns of the symbols that took part, and nowhere else.
 
-use super::score::{Rank, Ranker, key_before};
+use super::lists::Lists;
+use super::score::{Rank, Ranker, key_above, key_before};
 use crate::train::pairs::NOBODY;
 use crate::train::places::Near;
 
@@ -33,11 +34,9 @@ pub(super) struct Rows {
     free: Vec<u32>,
     /// Numbers of pairs that went, whose places nobody has given back.
     gone: Vec<u32>,
-    rows: Vec<Vec<u32>>,
-    columns: Vec<Vec<u32>>,
+    rows: Lists,
+    columns: Lists,
     best: Vec<Best>,
-    /// The ranks of these; without a meaning where there is no pair.
-    ranks: Vec<Rank>,
     /// Node `n` has the winner of nodes `2n` and `2n + 1`, the last one is [`Rows::best`]'s; the nodes
     /// behind them all, as many, are the rows themselves.
     winners: Vec<u32>,
@@ -77,37 +76,43 @@ impl Rows {
     /// Rows with these pairs, numbered in this order, for symbols below `symbols`.
     pub(super) fn new(symbols: usize, pairs: &[((u32, u32), u64)], ranker: &Ranker<'_>) -> Self {
         let mut rows = Self::default();
-        rows.grow(symbols);
+        rows.grow(symbols, ranker);
         for &(ids, count) in pairs {
-            rows.insert(ids, count, ranker);
+            rows.enter(ids, count);
         }
+        rows.open.extend(0..symbols as u32);
+        rows.look_at_open(ranker);
         rows
     }
 
     /// Makes room for symbols below `symbols`.
-    pub(super) fn grow(&mut self, symbols: usize) {
-        self.rows.resize_with(symbols, Vec::new);
-        self.columns.resize_with(symbols, Vec::new);
+    pub(super) fn grow(&mut self, symbols: usize, ranker: &Ranker<'_>) {
+        self.rows.grow(symbols);
+        self.columns.grow(symbols);
         self.best.resize(symbols, Best::default());
-        self.ranks.resize(symbols, Rank::default());
         if symbols > self.winners.len() {
             self.winners = vec![0; symbols.next_power_of_two().max(2)];
             for node in (1..self.winners.len()).rev() {
-                self.winners[node] = self.winner(node);
+                self.winners[node] = self.winner(node, ranker);
             }
         }
     }
 
     /// A pair has come into being. Returns its number.
     pub(super) fn insert(&mut self, ids: (u32, u32), count: u64, ranker: &Ranker<'_>) -> u32 {
+        let number = self.enter(ids, count);
+        self.offer(number, ranker);
+        number
+    }
+
+    fn enter(&mut self, ids: (u32, u32), count: u64) -> u32 {
         let number = self.free.pop().unwrap_or_else(|| {
             self.heads.push(Head { ids: NOBODY, count: 0 });
             (self.heads.len() - 1) as u32
         });
         self.heads[number as usize] = Head { ids, count };
-        self.rows[ids.0 as usize].push(number);
-        self.columns[ids.1 as usize].push(number);
-        self.offer(number, ranker);
+        self.rows.push(ids.0, number);
+        self.columns.push(ids.1, number);
         number
     }
 
@@ -181,11 +186,12 @@ impl Rows {
         threshold: u64,
         ranker: &Ranker<'_>,
     ) {
-        let mut numbers = std::mem::take(&mut self.columns[column as usize]);
-        numbers.retain(|&number| {
+        let mut kept = 0;
+        for at in 0..self.columns.len(column) {
+            let number = self.columns.get(column, at);
             let head = &mut self.heads[number as usize];
             if head.ids.1 != column {
-                return false;
+                continue;
             }
             let row = head.ids.0;
             let weight = lost(row);
@@ -193,7 +199,9 @@ impl Rows {
             head.count -= weight;
             if head.count >= threshold {
                 self.offer(number, ranker);
-                return true;
+                self.columns.set(column, kept, number);
+                kept += 1;
+                continue;
             }
             head.ids = NOBODY;
             self.gone.push(number);
@@ -201,9 +209,8 @@ impl Rows {
             if key != 0 && best == number {
                 self.open.push(row);
             }
-            false
-        });
-        self.columns[column as usize] = numbers;
+        }
+        self.columns.truncate(column, kept);
     }
 
     /// Lowers the pairs that begin with `row` and finds the best of them.
@@ -215,11 +222,12 @@ impl Rows {
         ranker: &Ranker<'_>,
     ) {
         let (mut best, mut best_rank) = (Best::default(), Rank::default());
-        let mut numbers = std::mem::take(&mut self.rows[row as usize]);
-        numbers.retain(|&number| {
+        let mut kept = 0;
+        for at in 0..self.rows.len(row) {
+            let number = self.rows.get(row, at);
             let head = &mut self.heads[number as usize];
             if head.ids.0 != row {
-                return false;
+                continue;
             }
             let weight = lost(head.ids.1);
             debug_assert!(head.count >= weight, "a pair lost more places than it had");
@@ -227,8 +235,10 @@ impl Rows {
             if head.count < threshold {
                 head.ids = NOBODY;
                 self.gone.push(number);
-                return false;
+                continue;
             }
+            self.rows.set(row, kept, number);
+            kept += 1;
             if ranker.may_precede(head.count, best.key) {
                 let rank = ranker.rank(head.ids, head.count);
                 let key = rank.key();
@@ -236,43 +246,61 @@ impl Rows {
                     (best, best_rank) = (Best { key, number }, rank);
                 }
             }
-            true
-        });
-        self.rows[row as usize] = numbers;
+        }
+        self.rows.truncate(row, kept);
         self.best[row as usize] = best;
-        self.ranks[row as usize] = best_rank;
-        self.play(row);
+        self.play(row, true, ranker);
     }
 
     /// A pair has this count and rank now: is it the best of its row?
     #[inline]
     fn offer(&mut self, number: u32, ranker: &Ranker<'_>) {
         let Head { ids, count } = self.heads[number as usize];
-        let best = &mut self.best[ids.0 as usize];
-        let old = &mut self.ranks[ids.0 as usize];
+        let best = self.best[ids.0 as usize];
         let another = best.key == 0 || best.number != number;
         if another && !ranker.may_precede(count, best.key) {
             return;
         }
-        let rank = ranker.rank(ids, count);
-        let key = rank.key();
-        if another && !key_before((key, &rank), (best.key, old)) {
+        let key = ranker.rank(ids, count).key();
+        let new = Best { key, number };
+        if another && !self.before(new, best, ranker) {
             return;
         }
-        if !another && key_before((best.key, old), (key, &rank)) {
-            // It got worse, and another one may be best.
+        let worse = !another && !key_above(key, best.key);
+        if worse {
+            // It is not clearly better, and another one may be best.
             self.open.push(ids.0);
         }
-        *best = Best { key, number };
-        *old = rank;
-        self.play(ids.0);
+        self.best[ids.0 as usize] = new;
+        self.play(ids.0, worse, ranker);
     }
 
-    /// The best pair of a row has changed: finds out whom the row wins against now.
-    fn play(&mut self, row: u32) {
+    /// Whether one pair goes before another, by their keys where these tell. A pair that has gone, whose
+    /// row is open, has no other place than its key says.
+    #[inline]
+    fn before(&self, one: Best, other: Best, ranker: &Ranker<'_>) -> bool {
+        if key_above(one.key, other.key) || key_above(other.key, one.key) {
+            return one.key > other.key;
+        }
+        let rank = |best: Best| {
+            let head = self.heads.get(best.number as usize).filter(|head| head.ids != NOBODY);
+            head.filter(|_| best.key > 0).map(|head| ranker.rank(head.ids, head.count))
+        };
+        match (rank(one), rank(other)) {
+            (Some(one), Some(other)) => one.before(&other),
+            (one, _) => one.is_some(),
+        }
+    }
+
+    /// The best pair of a row has changed: finds out whom the row wins against now. If it has not got worse,
+    /// those are left out that it has won against before.
+    fn play(&mut self, row: u32, worse: bool, ranker: &Ranker<'_>) {
         let mut node = (self.winners.len() + row as usize) / 2;
+        while !worse && node > 0 && self.winners[node] == row {
+            node /= 2;
+        }
         while node > 0 {
-            let winner = self.winner(node);
+            let winner = self.winner(node, ranker);
             if self.winners[node] == winner && winner != row {
                 return;
             }
@@ -282,23 +310,15 @@ impl Rows {
     }
 
     /// The row with the better pair of the two below a node; the first one if there is none.
-    fn winner(&self, node: usize) -> u32 {
+    #[inline]
+    fn winner(&self, node: usize, ranker: &Ranker<'_>) -> u32 {
         let row = |node: usize| match node.checked_sub(self.winners.len()) {
             Some(row) => row as u32,
             None => self.winners[node],
         };
         let (first, second) = (row(2 * node), row(2 * node + 1));
-        let key = |row: u32| self.best.get(row as usize).map_or(0, |best| best.key);
-        let (one, other) = (key(first), key(second));
-        // Ranks are looked at where keys say nothing.
-        if other == 0 {
-            return first;
-        }
-        let rank = |row: u32| self.ranks.get(row as usize);
-        match (rank(first), rank(second)) {
-            (Some(a), Some(b)) if !key_before((other, b), (one, a)) => first,
-            _ => second,
-        }
+        let best = |row: u32| self.best.get(row as usize).copied().unwrap_or_default();
+        if self.before(best(second), best(first), ranker) { second } else { first }
     }
 
     /// The number of the best pair of all.

@@ -28,6 +28,12 @@ const CLEAR_STEPS: u64 = 1 << 10;
 /// Bits of a key that stand for a score.
 const SCORE_BITS: u32 = 57;
 
+/// Whether one key tells that its rank goes before that of the other.
+#[inline(always)]
+pub(super) fn key_above(one: u64, other: u64) -> bool {
+    one > other.saturating_add(CLEAR_STEPS)
+}
+
 /// Whether one rank goes before the other, by their keys where these tell; the key 0 goes behind all others.
 #[inline(always)]
 pub(super) fn key_before(one: (u64, &Rank), other: (u64, &Rank)) -> bool {
