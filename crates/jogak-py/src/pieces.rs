@@ -297,11 +297,9 @@ pub(crate) struct PyPieces(pub(crate) Arc<Texts>);
 
 impl PyPieces {
     /// These texts; no two are the same, and none is empty.
-    pub(crate) fn new<'a>(texts: impl Iterator<Item = &'a str>) -> Self {
+    pub(crate) fn new(texts: impl Iterator<Item = impl AsRef<str>>) -> Self {
         let mut vocab = Vocab::default();
-        for text in texts {
-            vocab.push(text.as_bytes());
-        }
+        texts.for_each(|text| vocab.push(text.as_ref().as_bytes()));
         Self(Arc::new(Texts::new(vocab, None)))
     }
 }

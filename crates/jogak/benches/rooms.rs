@@ -23,7 +23,6 @@ use jogak::pretokenize::{Pretokenizer, Scheme};
 use jogak::random::SplitMix64;
 use jogak::symbols::Marker;
 use jogak::train::{AlphabetLimit, BpeConfig, BpeTrained, Corpus, PieceRules, Ties};
-use jogak::vocab::Vocab;
 
 fn main() {
     divan::main();
@@ -107,7 +106,7 @@ fn learned(counts: &Counts, merges: usize) -> BpeTrained {
 fn tokenizer(text: &str, cache_limit: usize) -> Tokenizer {
     let found = learned(&counts(text), 4000);
     let model = Bpe::new(BpeParts {
-        pieces: Vocab::new(&found.pieces),
+        pieces: found.pieces.clone(),
         merges: Some(found.merges.iter().map(|merge| (merge.left, merge.right)).collect()),
         products: Vec::new(),
         scores: None,
@@ -126,7 +125,7 @@ fn tokenizer(text: &str, cache_limit: usize) -> Tokenizer {
         hf_rules: false,
     })
     .unwrap();
-    let decoder = Decoder::new(Vocab::new(&found.pieces), &[], None, Marker::None, None);
+    let decoder = Decoder::new(found.pieces.clone(), &[], None, Marker::None, None);
     Tokenizer::new(
         Prepare::new(&[], &[Scheme::Cl100k]).unwrap(),
         Added::new(Vec::new(), &Normalizer::default()).unwrap(),

@@ -27,6 +27,14 @@ pub struct Vocab {
     index: OnceLock<HashTable<u32>>,
 }
 
+impl PartialEq for Vocab {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.ends, &self.bytes) == (&other.ends, &other.bytes)
+    }
+}
+
+impl Eq for Vocab {}
+
 impl Default for Vocab {
     fn default() -> Self {
         Self::with_capacity(0, 0)
@@ -143,6 +151,17 @@ impl Vocab {
         let end = *self.ends.get(id)?;
         let start = if id == 0 { 0 } else { self.ends[id - 1] };
         (start < end).then(|| &self.bytes[start..end])
+    }
+
+    /// All pieces in the order of their ids; an id that stands for nothing has an empty one.
+    ///
+    /// ```
+    /// let vocab = jogak::vocab::Vocab::new(["lo", "", "w"]);
+    /// assert!(vocab.iter().eq([&b"lo"[..], b"", b"w"]));
+    /// ```
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[u8]> + Clone {
+        let mut start = 0;
+        self.ends.iter().map(move |&end| &self.bytes[std::mem::replace(&mut start, end)..end])
     }
 
     /// The id of a piece.

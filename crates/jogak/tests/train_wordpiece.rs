@@ -104,7 +104,7 @@ fn textbook(words: &[(String, u64)], config: &WordPieceConfig) -> Vec<(String, S
 }
 
 fn merges(trained: &WordPieceTrained) -> Vec<(String, String, u64)> {
-    let text = |id: u32| String::from_utf8(trained.pieces[id as usize].clone()).unwrap();
+    let text = |id: u32| String::from_utf8(trained.pieces.piece(id).unwrap().to_vec()).unwrap();
     trained.merges.iter().map(|merge| (text(merge.left), text(merge.right), merge.count)).collect()
 }
 
@@ -219,7 +219,7 @@ fn texts_that_look_like_markers_do_no_harm() {
     let words = [("##xy".to_owned(), 9), ("ax".to_owned(), 3), ("##".to_owned(), 2)];
     for criterion in [Criterion::Likelihood, Criterion::Count] {
         let trained = train(&words, &config(criterion, Some(1)));
-        let distinct: BTreeSet<&Vec<u8>> = trained.pieces.iter().collect();
+        let distinct: BTreeSet<&[u8]> = trained.pieces.iter().collect();
         assert_eq!(distinct.len(), trained.pieces.len(), "no text has two ids");
         assert_eq!(trained.stop, Stop::NoPair);
     }
@@ -233,7 +233,7 @@ fn special_tokens_are_passed_over() {
         ..config(Criterion::Likelihood, Some(1))
     };
     let trained = train(&words, &config);
-    assert!(!trained.pieces.contains(&b"<s>".to_vec()));
+    assert_eq!(trained.pieces.id(b"<s>"), None);
     assert!(!trained.passed_over.is_empty());
 }
 

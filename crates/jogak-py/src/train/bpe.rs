@@ -88,12 +88,12 @@ fn result<'py>(
     around: Option<(Vec<String>, Vec<String>)>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
-    let texts: Vec<String> = trained.pieces.iter().map(|piece| text(piece, bytes)).collect();
+    let texts = trained.pieces.iter().map(|piece| text(piece, bytes));
     dict.set_item("alphabet", trained.alphabet)?;
     let merges = trained.merges.iter();
     if let Some((before, behind)) = around {
         let first = before.len() as u32;
-        let all = before.iter().chain(&texts).chain(&behind).map(String::as_str);
+        let all = before.into_iter().chain(texts).chain(behind);
         dict.set_item("pieces", Bound::new(py, PyPieces::new(all))?)?;
         let pairs = merges.clone().map(|merge| (first + merge.left, first + merge.right)).collect();
         let products = merges.clone().map(|merge| first + merge.id).collect();
@@ -101,7 +101,7 @@ fn result<'py>(
     } else {
         let pairs: Vec<_> = merges.clone().map(|merge| (merge.left, merge.right)).collect();
         dict.set_item("merges", pairs)?;
-        dict.set_item("pieces", &texts)?;
+        dict.set_item("pieces", texts.collect::<Vec<_>>())?;
     }
     let all = |of: fn(&Merge) -> u64| column(py, trained.merges.iter().map(of).collect());
     dict.set_item("counts", all(|merge| merge.count)?)?;

@@ -1,5 +1,6 @@
 //! Training WordPiece: words and a config in, pieces out.
 
+use std::borrow::Cow;
 use std::ops::ControlFlow;
 
 use jogak::count::Order;
@@ -78,7 +79,6 @@ fn result<'py>(
     around: Option<(Vec<String>, Vec<String>)>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
-    let texts: Vec<String> = trained.pieces.iter().map(|piece| text(piece)).collect();
     dict.set_item("alphabet", trained.alphabet)?;
     let merges = trained.merges.iter();
     let all = |of: fn(&WordPieceMerge) -> u64| column(py, merges.clone().map(of).collect());
@@ -94,11 +94,13 @@ fn result<'py>(
     dict.set_item("distinct_words", trained.distinct_words)?;
     dict.set_item("total_words", trained.total_words)?;
     dict.set_item("passed_over", &trained.passed_over)?;
+    let texts = trained.pieces.iter().map(String::from_utf8_lossy);
     if let Some((before, behind)) = around {
-        let all = before.iter().chain(&texts).chain(&behind).map(String::as_str);
+        let own = |texts: Vec<String>| texts.into_iter().map(Cow::Owned);
+        let all = own(before).chain(texts).chain(own(behind));
         dict.set_item("pieces", Bound::new(py, PyPieces::new(all))?)?;
     } else {
-        dict.set_item("pieces", texts)?;
+        dict.set_item("pieces", texts.collect::<Vec<_>>())?;
     }
     let records =
         records.into_iter().map(|record| record.dict(py)).collect::<PyResult<Vec<_>>>()?;

@@ -27,6 +27,7 @@ use super::ties::Ties;
 use super::view::TrainObserver;
 use crate::error::{Error, Result};
 use crate::symbols::Marker;
+use crate::vocab::Vocab;
 
 /// How to train.
 #[derive(Debug, Clone)]
@@ -91,7 +92,7 @@ pub enum Stop {
 #[derive(Debug, Clone)]
 pub struct BpeTrained {
     /// The bytes of every piece: the alphabet, then one piece for each merge.
-    pub pieces: Vec<Vec<u8>>,
+    pub pieces: Vocab,
     /// How many of the pieces are the alphabet.
     pub alphabet: usize,
     /// The merges, best first.

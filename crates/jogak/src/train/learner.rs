@@ -304,7 +304,7 @@ impl<'a> Learner<'a> {
     }
 
     fn add_piece(&mut self, merge: &Merge, text: Vec<u8>) {
-        self.pieces.join((merge.left, merge.right), text);
+        self.pieces.join((merge.left, merge.right), &text);
         self.occurrences.push(0);
         let mut widths = self.field.widths.write().unwrap_or_else(PoisonError::into_inner);
         let width = widths[merge.left as usize] + widths[merge.right as usize];

@@ -13,13 +13,25 @@ use super::{Criterion, LAST_FLOOR, WordPieceConfig, WordPieceMerge};
 use crate::train::bpe::Stop;
 use crate::train::corpus::Corpus;
 use crate::train::places::{Batch, Field, Kept, Near, Rule, Side, With};
+use crate::vocab::Vocab;
 
 /// The pieces so far.
 #[derive(Debug)]
 pub(super) struct Pieces {
-    pub(super) texts: Vec<Vec<u8>>,
-    /// All texts that exist, other pieces included.
-    taken: FxHashSet<Vec<u8>>,
+    pub(super) texts: Vocab,
+    /// Pieces outside of training.
+    others: FxHashSet<Vec<u8>>,
+}
+
+impl Pieces {
+    /// The text of a piece that there is.
+    pub(super) fn text(&self, id: u32) -> &[u8] {
+        self.texts.piece(id).unwrap_or_default()
+    }
+
+    fn know(&self, text: &[u8]) -> bool {
+        self.texts.id(text).is_some() || !self.others.is_empty() && self.others.contains(text)
+    }
 }
 
 /// Training under way.
@@ -58,12 +70,8 @@ impl<'a> Learner<'a> {
     pub(super) fn new(corpus: Corpus, config: &'a WordPieceConfig, goal: Option<usize>) -> Self {
         let Corpus { alphabet, arena, length, occurrences, threads, .. } = corpus;
         let pieces = Pieces {
-            taken: [&config.other_pieces, &config.uncounted_pieces, &alphabet.texts]
-                .into_iter()
-                .flatten()
-                .cloned()
-                .collect(),
-            texts: alphabet.texts,
+            others: config.other_pieces.iter().chain(&config.uncounted_pieces).cloned().collect(),
+            texts: Vocab::new(alphabet.texts),
         };
         let mut learner = Self {
             config,
@@ -169,12 +177,12 @@ impl<'a> Learner<'a> {
     /// Whether a pair may be merged, whose text is then in `joined`.
     fn may_merge(&self, (left, right): (u32, u32), joined: &mut Vec<u8>) -> bool {
         let marker = &self.config.marker;
-        let right = &self.pieces.texts[right as usize];
+        let right = self.pieces.text(right);
         joined.clear();
-        joined.extend_from_slice(&self.pieces.texts[left as usize]);
+        joined.extend_from_slice(self.pieces.text(left));
         joined.extend_from_slice(right.strip_prefix(marker.stripped().as_bytes()).unwrap_or(right));
         let fits = |longest| marker.length(joined, false) <= longest;
-        self.config.max_piece_length.is_none_or(fits) && !self.pieces.taken.contains(joined)
+        self.config.max_piece_length.is_none_or(fits) && !self.pieces.know(joined)
     }
 
     /// Replaces the pair everywhere and puts all counts and scores right. It is the one that
@@ -218,12 +226,10 @@ impl<'a> Learner<'a> {
     }
 
     fn add_piece(&mut self, merge: &WordPieceMerge) {
-        let text = std::mem::take(&mut self.joined);
         let mut widths = self.field.widths.write().unwrap_or_else(PoisonError::into_inner);
         let width = widths[merge.left as usize] + widths[merge.right as usize];
         widths.push(width);
-        self.pieces.taken.insert(text.clone());
-        self.pieces.texts.push(text);
+        self.pieces.texts.push(&self.joined);
         self.occurrences.push(0);
         self.rows.grow(self.occurrences.len(), &Ranker::new(self.config, &self.occurrences));
         self.before.grow(self.occurrences.len());

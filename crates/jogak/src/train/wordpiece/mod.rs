@@ -47,6 +47,7 @@ use super::gather::gather;
 use crate::count::Counts;
 use crate::error::{Error, Result};
 use crate::symbols::Marker;
+use crate::vocab::Vocab;
 use learner::Learner;
 
 /// What the best pair is best at.
@@ -110,7 +111,7 @@ pub struct WordPieceMerge {
 #[derive(Debug, Clone)]
 pub struct WordPieceTrained {
     /// The bytes of every piece: the alphabet, then the new pieces in order.
-    pub pieces: Vec<Vec<u8>>,
+    pub pieces: Vocab,
     /// How many of the pieces are the alphabet.
     pub alphabet: usize,
     /// The merges, in order.
