@@ -170,6 +170,32 @@ impl Side {
         *list = self.store.drop_first(*list, stale);
     }
 
+    /// How often a pair occurs. Cost: looks at its places.
+    pub(super) fn count(
+        &self,
+        arena: &Arena,
+        widths: &[u32],
+        number: u32,
+        (left, right): (u32, u32),
+    ) -> u64 {
+        let width = widths[left as usize];
+        let (mut sum, mut weight, mut weight_end) = (0, 0, 0);
+        let places = self.places(number);
+        places.iter().take(AHEAD).for_each(|&place| arena.ask(place));
+        for (index, &place) in places.iter().enumerate() {
+            if let Some(&place) = places.get(index + AHEAD) {
+                arena.ask(place);
+            }
+            if arena.holds(place, left, width, right) {
+                if place >= weight_end {
+                    (weight, weight_end) = arena.weight(place);
+                }
+                sum += weight;
+            }
+        }
+        sum
+    }
+
     /// What stood before (behind) the places of a merge of the batch.
     pub(super) fn near(&self, merge: usize, before: bool) -> &[Near] {
         let from = merge.checked_sub(1).map_or(0, |before| self.done[before].right_end);

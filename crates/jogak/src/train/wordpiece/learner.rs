@@ -5,6 +5,7 @@ use std::sync::{PoisonError, RwLock};
 
 use rustc_hash::FxHashSet;
 
+use super::asleep::{Asleep, Sleeper};
 use super::census;
 use super::rows::{Rows, Weights};
 use super::score::{Rank, Ranker};
@@ -12,6 +13,7 @@ use super::view::WordPieceView;
 use super::{Criterion, LAST_FLOOR, WordPieceConfig, WordPieceMerge};
 use crate::train::bpe::Stop;
 use crate::train::corpus::Corpus;
+use crate::train::parallel::each;
 use crate::train::places::{Batch, Field, Kept, Near, Rule, Side, With};
 use crate::vocab::Vocab;
 
@@ -42,8 +44,10 @@ pub(super) struct Learner<'a> {
     side: Side,
     pub(super) pieces: Pieces,
     rows: Rows,
-    /// Pairs below this count are not kept.
+    /// Pairs below this count have no row.
     threshold: u64,
+    /// They sleep, unless they are too rare even for that.
+    asleep: Asleep,
     pub(super) occurrences: Vec<u64>,
     /// Symbols of the corpus now, times word counts.
     length: u64,
@@ -59,11 +63,16 @@ pub(super) struct Learner<'a> {
     joined: Vec<u8>,
 }
 
-/// How far the threshold is lowered when no kept pair is left.
+/// How far the threshold is lowered when no pair has a row any more.
 const LOWER: u64 = 2;
-/// Pairs per wanted merge that the first threshold aims at. Fewer than in BPE: here every kept pair
-/// costs time, since rows and columns are walked, and counting anew is cheap.
-const PAIRS_PER_MERGE: u64 = 8;
+/// How much rarer than the threshold pairs may be that are counted, and then sleep: before they are needed
+/// nobody counts anew.
+const DEPTH: u64 = 8;
+/// Pairs per wanted merge that the first threshold aims at. Fewer than in BPE: here every pair that has a
+/// row costs time, since rows and columns are walked, and pairs that sleep cost none.
+const PAIRS_PER_MERGE: u64 = 2;
+/// Pairs that are counted between two ticks.
+const PAIRS_PER_TICK: usize = 256;
 
 impl<'a> Learner<'a> {
     /// Ready, but for [`Learner::count_pairs`].
@@ -81,6 +90,7 @@ impl<'a> Learner<'a> {
             pieces,
             rows: Rows::default(),
             threshold: 0,
+            asleep: Asleep::new(0),
             occurrences,
             length,
             passed_over: Vec::new(),
@@ -122,15 +132,49 @@ impl<'a> Learner<'a> {
         // The old ones go first: both at once would be twice the memory.
         self.rows = Rows::default();
         self.side = Side::default();
+        self.asleep = Asleep::new((self.threshold / DEPTH).max(self.last_floor()));
         let widths = self.field.widths.read().unwrap_or_else(PoisonError::into_inner);
         let wanted = |ids| !self.passed.contains(&ids);
         let arena = &self.field.arena;
         let parts = arena.parts(self.threads);
-        let census = census::count(arena, &widths, &parts, self.threshold, wanted, tick)?;
+        let census = census::count(arena, &widths, &parts, self.asleep.least(), wanted, tick)?;
         drop(widths);
         let ranker = Ranker::new(self.config, &self.occurrences);
-        self.rows = Rows::new(self.pieces.texts.len(), &census.pairs, &ranker);
+        let (symbols, asleep) = (self.pieces.texts.len(), &mut self.asleep);
+        self.rows = Rows::new(symbols, &census.pairs, self.threshold, asleep, &ranker);
         self.side = Side::new(census.places.places, &census.places.lengths);
+        ControlFlow::Continue(())
+    }
+
+    /// Counts the pairs that sleep and may reach the threshold, and gives rows to those that do. Breaks if
+    /// `tick` does; then no more can be learned.
+    fn wake(&mut self, tick: impl FnMut() -> ControlFlow<()>) -> ControlFlow<()> {
+        let sleepers = self.asleep.wake(self.threshold);
+        if sleepers.is_empty() {
+            return ControlFlow::Continue(());
+        }
+        let widths = self.field.widths.read().unwrap_or_else(PoisonError::into_inner);
+        let (side, arena) = (&self.side, &self.field.arena);
+        let threads = self.threads.clamp(1, sleepers.len().div_ceil(PAIRS_PER_TICK));
+        let shares: Vec<_> = sleepers.chunks(sleepers.len().div_ceil(threads)).collect();
+        let counts = each(shares.len(), tick, |share, tick| {
+            let mut counts = Vec::with_capacity(shares[share].len());
+            for some in shares[share].chunks(PAIRS_PER_TICK) {
+                tick()?;
+                let count = |&Sleeper { ids, number }| side.count(arena, &widths, number, ids);
+                counts.extend(some.iter().map(count));
+            }
+            ControlFlow::Continue(counts)
+        })?;
+        let ranker = Ranker::new(self.config, &self.occurrences);
+        for (&sleeper, count) in sleepers.iter().zip(counts.into_iter().flatten()) {
+            let Sleeper { ids, number } = sleeper;
+            if count >= self.threshold {
+                self.rows.insert(ids, number, count, &ranker);
+            } else if !self.asleep.push(sleeper, count) {
+                self.rows.give_up(number);
+            }
+        }
         ControlFlow::Continue(())
     }
 
@@ -145,7 +189,11 @@ impl<'a> Learner<'a> {
                     return ControlFlow::Continue(None);
                 }
                 self.threshold = (self.threshold / LOWER).max(self.last_floor());
-                self.count_pairs(&mut tick)?;
+                if self.threshold < self.asleep.least() {
+                    self.count_pairs(&mut tick)?;
+                } else {
+                    self.wake(&mut tick)?;
+                }
                 continue;
             };
             let (left, right) = self.rows.ids(number);
@@ -207,8 +255,8 @@ impl<'a> Learner<'a> {
         let ranker = Ranker::new(self.config, &self.occurrences);
         self.before.set(self.side.near(0, true));
         self.behind.set(self.side.near(0, false));
-        let Self { rows, before, behind, .. } = self;
-        rows.lower((left, right), before, behind, self.threshold, &ranker);
+        let Self { rows, before, behind, asleep, .. } = self;
+        rows.lower((left, right), before, behind, self.threshold, asleep, &ranker);
         self.before.clear(self.side.near(0, true));
         self.behind.clear(self.side.near(0, false));
         self.keep_new_pairs(merge);
@@ -236,22 +284,29 @@ impl<'a> Learner<'a> {
         self.behind.grow(self.occurrences.len());
     }
 
-    /// (x, id), (id, y) and (id, id) have come into being; those that reach the threshold are kept.
+    /// (x, id), (id, y) and (id, id) have come into being; those that occur often enough are kept.
     fn keep_new_pairs(&mut self, &WordPieceMerge { left, id, .. }: &WordPieceMerge) {
-        let Self { side, rows, kept, threshold, .. } = self;
+        let Self { side, rows, kept, threshold, asleep, .. } = self;
         let ranker = Ranker::new(self.config, &self.occurrences);
         kept.pairs.clear();
         kept.ends.clear();
         let itself = side.done[0].itself;
         let mut keep = |with: With, count: u64| {
-            if count >= *threshold {
-                let ids = match with {
-                    With::Left(symbol) => (symbol, id),
-                    With::Right(symbol) => (id, symbol),
-                    With::Itself => (id, id),
-                };
-                kept.pairs.push((with, rows.insert(ids, count, &ranker)));
+            if count < asleep.least() {
+                return;
             }
+            let ids = match with {
+                With::Left(symbol) => (symbol, id),
+                With::Right(symbol) => (id, symbol),
+                With::Itself => (id, id),
+            };
+            let number = rows.number();
+            if count >= *threshold {
+                rows.insert(ids, number, count, &ranker);
+            } else {
+                asleep.push(Sleeper { ids, number }, count);
+            }
+            kept.pairs.push((with, number));
         };
         for near in side.near(0, true) {
             keep(With::Left(near.symbol), near.weight);

@@ -29,6 +29,7 @@
 //! * pairs below a threshold are not kept; when the kept ones run out, it is lowered and pairs are
 //!   counted anew. With a moving floor that is exact, since pairs of greater bands go first.
 
+mod asleep;
 mod census;
 mod learner;
 mod lists;

@@ -5,6 +5,7 @@
 //! best pair, and rows play a tournament: a row that changes plays again up to where it loses. A merge
 //! changes scores in the rows and columns of the symbols that took part, and nowhere else.
 
+use super::asleep::{Asleep, Sleeper};
 use super::lists::Lists;
 use super::score::{Rank, Ranker, key_above, key_before};
 use crate::train::pairs::NOBODY;
@@ -42,6 +43,8 @@ pub(super) struct Rows {
     winners: Vec<u32>,
     /// Rows that have lost their best pair.
     open: Vec<u32>,
+    /// Pairs that a merge has made too rare, with their counts.
+    fallen: Vec<(Sleeper, u64)>,
 }
 
 /// A weight for every symbol; 0 for all but those that stand beside the places of a merge.
@@ -73,12 +76,24 @@ impl Weights {
 }
 
 impl Rows {
-    /// Rows with these pairs, numbered in this order, for symbols below `symbols`.
-    pub(super) fn new(symbols: usize, pairs: &[((u32, u32), u64)], ranker: &Ranker<'_>) -> Self {
+    /// Rows for symbols below `symbols`, and these pairs, numbered in this order. Those below `threshold`
+    /// sleep.
+    pub(super) fn new(
+        symbols: usize,
+        pairs: &[((u32, u32), u64)],
+        threshold: u64,
+        asleep: &mut Asleep,
+        ranker: &Ranker<'_>,
+    ) -> Self {
         let mut rows = Self::default();
         rows.grow(symbols, ranker);
         for &(ids, count) in pairs {
-            rows.enter(ids, count);
+            let number = rows.number();
+            if count >= threshold {
+                rows.enter(ids, number, count);
+            } else {
+                asleep.push(Sleeper { ids, number }, count);
+            }
         }
         rows.open.extend(0..symbols as u32);
         rows.look_at_open(ranker);
@@ -98,22 +113,24 @@ impl Rows {
         }
     }
 
-    /// A pair has come into being. Returns its number.
-    pub(super) fn insert(&mut self, ids: (u32, u32), count: u64, ranker: &Ranker<'_>) -> u32 {
-        let number = self.enter(ids, count);
-        self.offer(number, ranker);
-        number
-    }
-
-    fn enter(&mut self, ids: (u32, u32), count: u64) -> u32 {
-        let number = self.free.pop().unwrap_or_else(|| {
+    /// A number for a pair.
+    pub(super) fn number(&mut self) -> u32 {
+        self.free.pop().unwrap_or_else(|| {
             self.heads.push(Head { ids: NOBODY, count: 0 });
             (self.heads.len() - 1) as u32
-        });
+        })
+    }
+
+    /// A pair has come into being, or has woken up.
+    pub(super) fn insert(&mut self, ids: (u32, u32), number: u32, count: u64, ranker: &Ranker<'_>) {
+        self.enter(ids, number, count);
+        self.offer(number, ranker);
+    }
+
+    fn enter(&mut self, ids: (u32, u32), number: u32, count: u64) {
         self.heads[number as usize] = Head { ids, count };
         self.rows.push(ids.0, number);
         self.columns.push(ids.1, number);
-        number
     }
 
     /// Takes a pair out, which must be the best of its row, if [`Rows::free`] follows when its places have
@@ -126,6 +143,11 @@ impl Rows {
     /// Takes a pair out, which must be the best of its row.
     pub(super) fn remove(&mut self, number: u32) {
         self.take(number);
+        self.give_up(number);
+    }
+
+    /// Nobody wants a pair any more that has no row.
+    pub(super) fn give_up(&mut self, number: u32) {
         self.gone.push(number);
     }
 
@@ -150,16 +172,18 @@ impl Rows {
     }
 
     /// `left` and `right` were merged: pairs (x, left) lose the weights of `before`, pairs (right, y)
-    /// those of `behind`, and those that fall below `threshold` go. All pairs that begin or end with one
-    /// of the two get their new ranks.
+    /// those of `behind`, and those that fall below `threshold` fall asleep, or go. All pairs that begin or
+    /// end with one of the two get their new ranks.
     pub(super) fn lower(
         &mut self,
         (left, right): (u32, u32),
         before: &mut Weights,
         behind: &mut Weights,
         threshold: u64,
+        asleep: &mut Asleep,
         ranker: &Ranker<'_>,
     ) {
+        self.fallen.clear();
         self.walk_column(left, |x| before.take(x), threshold, ranker);
         if right != left {
             self.walk_column(right, |_| 0, threshold, ranker);
@@ -167,15 +191,23 @@ impl Rows {
         self.walk_row(right, |y| behind.take(y), threshold, ranker);
         self.open.push(left);
         self.look_at_open(ranker);
+        for (sleeper, count) in self.fallen.drain(..) {
+            if !asleep.push(sleeper, count) {
+                self.gone.push(sleeper.number);
+            }
+        }
     }
 
     /// Finds the best pair of the rows that have lost theirs.
     pub(super) fn look_at_open(&mut self, ranker: &Ranker<'_>) {
-        self.open.sort_unstable();
-        self.open.dedup();
-        for row in std::mem::take(&mut self.open) {
+        let mut open = std::mem::take(&mut self.open);
+        open.sort_unstable();
+        open.dedup();
+        for &row in &open {
             self.walk_row(row, |_| 0, 0, ranker);
         }
+        open.clear();
+        self.open = open;
     }
 
     /// Lowers the pairs that end with `column` and offers them to their rows.
@@ -203,8 +235,8 @@ impl Rows {
                 kept += 1;
                 continue;
             }
+            self.fallen.push((Sleeper { ids: head.ids, number }, head.count));
             head.ids = NOBODY;
-            self.gone.push(number);
             let Best { key, number: best } = self.best[row as usize];
             if key != 0 && best == number {
                 self.open.push(row);
@@ -233,8 +265,8 @@ impl Rows {
             debug_assert!(head.count >= weight, "a pair lost more places than it had");
             head.count -= weight;
             if head.count < threshold {
+                self.fallen.push((Sleeper { ids: head.ids, number }, head.count));
                 head.ids = NOBODY;
-                self.gone.push(number);
                 continue;
             }
             self.rows.set(row, kept, number);
