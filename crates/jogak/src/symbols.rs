@@ -232,19 +232,30 @@ impl Marker {
     /// Calls `emit(sign, start, end)` for every sign of `word`, left to right, with the bytes that it
     /// stands for.
     #[inline]
-    pub fn for_each(&self, word: &str, mut emit: impl FnMut(Sign, usize, usize)) {
-        if matches!(self, Marker::Prefix { .. }) && !word.is_empty() {
+    pub fn for_each(&self, word: &str, emit: impl FnMut(Sign, usize, usize)) {
+        let mut rest = word.chars();
+        let next = || Some((rest.next()?, word.len() - rest.as_str().len()));
+        self.for_each_of(next, word.len(), emit);
+    }
+
+    /// The same for a word of so many bytes, whose characters come one by one, with where each ends.
+    #[inline]
+    pub(crate) fn for_each_of(
+        &self,
+        mut next: impl FnMut() -> Option<(char, usize)>,
+        length: usize,
+        mut emit: impl FnMut(Sign, usize, usize),
+    ) {
+        if matches!(self, Marker::Prefix { .. }) && length > 0 {
             emit(Sign::Own, 0, 0);
         }
-        let mut rest = word.chars();
         let mut start = 0;
-        while let Some(character) = rest.next() {
-            let end = word.len() - rest.as_str().len();
-            let form = self.form(start == 0, end == word.len());
+        while let Some((character, end)) = next() {
+            let form = self.form(start == 0, end == length);
             emit(Sign::Character(character, form), start, end);
             start = end;
         }
-        if matches!(self, Marker::Suffix { joined: false, .. }) && !word.is_empty() {
+        if matches!(self, Marker::Suffix { joined: false, .. }) && length > 0 {
             emit(Sign::Own, start, start);
         }
     }

@@ -14,6 +14,7 @@
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use super::parallel::share;
 use crate::error::{Error, Result};
 use crate::scan::prefetch;
 use crate::symbols::UNKNOWN;
@@ -120,11 +121,20 @@ impl Arena {
         Ok(())
     }
 
-    /// Gives every symbol its number; before [`Arena::finish`].
-    pub(super) fn renumber(&mut self, number: impl Fn(u32) -> u32) {
-        for slot in self.words.iter_mut().filter(|slot| **slot != BORDER) {
-            *slot = number(*slot);
-        }
+    /// Gives every symbol its number, on up to `threads` threads; before [`Arena::finish`].
+    pub(super) fn renumber(&mut self, threads: usize, number: impl Fn(u32) -> u32 + Sync) {
+        let threads = threads.min(self.words.len() / SLOTS_PER_TICK);
+        let parts = self.words.chunks_mut(SLOTS_PER_TICK);
+        share(
+            threads,
+            parts,
+            || (),
+            |(), part| {
+                for slot in part.iter_mut().filter(|slot| **slot != BORDER) {
+                    *slot = number(*slot);
+                }
+            },
+        );
     }
 
     /// Must be called once, after the last word.

@@ -265,7 +265,7 @@ impl Cut {
             tally.counts[code as usize] = u64::from(id);
         }
         if !matches!(start, Start::Bytes(_)) {
-            arena.renumber(|code| tally.count(code) as u32);
+            arena.renumber(threads, |code| tally.count(code) as u32);
         }
         arena.finish();
         Corpus {

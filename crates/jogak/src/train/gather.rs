@@ -6,7 +6,7 @@
 //! the front are neighbours.
 //!
 //! Half of that order does: threads sort the words of different tables by themselves, and of a word's
-//! bytes by the first seven only. So nothing that is learned may depend on it.
+//! bytes by the first four and a half only. So nothing that is learned may depend on it.
 
 use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
@@ -14,6 +14,7 @@ use std::sync::{Mutex, PoisonError};
 use super::arena::BORDER;
 use super::corpus::{Cut, Start, Tally, code};
 use super::parallel::{Tick, each};
+use super::radix::sort_by_upper_bits;
 use crate::count::Counts;
 use crate::error::Result;
 
@@ -35,8 +36,8 @@ struct Plan<'a> {
     frequent: Vec<(u64, &'a [u8])>,
     /// All others, in order.
     others: Vec<Keyed<'a>>,
-    /// How many slots neighbouring words of the same count have, and the count.
-    runs: Vec<(usize, u64)>,
+    /// How many slots the words of each small count have together.
+    slots: Vec<usize>,
     total_words: u64,
     /// Symbols times word counts; None if that is too much.
     length: Option<u64>,
@@ -70,14 +71,14 @@ pub(super) fn gather(
     };
     let shares = counts.shares(threads);
     let plans = each(shares.len(), &mut tick, |share, tick| {
-        let mut plan = Plan { length: Some(0), ..Plan::default() };
+        let mut plan = Plan::new(counts.len() / shares.len());
         for (number, (word, count)) in shares[share].clone().enumerate() {
             if number.is_multiple_of(WORDS_PER_TICK) {
                 tick()?;
             }
             plan.add(word, count, start);
         }
-        plan.sort(start);
+        plan.sort();
         ControlFlow::Continue(plan)
     });
     let plans = plans.continue_value().unwrap_or_default();
@@ -86,10 +87,12 @@ pub(super) fn gather(
     for plan in &plans {
         cut.total_words = cut.total_words.saturating_add(plan.total_words);
         cut.lengthen(plan.length)?;
-        for &(slots, count) in &plan.runs {
+        let mut size = 0;
+        for (slots, count) in plan.runs(start) {
             cut.arena.reserve(slots, count)?;
+            size += slots;
         }
-        sizes.push(plan.runs.iter().map(|(slots, _)| slots).sum());
+        sizes.push(size);
     }
     let rooms: Vec<_> = cut.arena.rooms(&sizes).into_iter().map(Mutex::new).collect();
     let tallies = each(shares.len(), &mut tick, |share, tick| {
@@ -116,13 +119,24 @@ fn symbols(word: &[u8], start: &Start<'_>) -> usize {
 }
 
 impl<'a> Plan<'a> {
+    /// For about so many words.
+    fn new(words: usize) -> Self {
+        // Tables differ by little.
+        let others = Vec::with_capacity(words + words / 64);
+        Self { length: Some(0), slots: vec![0; SMALL as usize], others, ..Self::default() }
+    }
+
     fn add(&mut self, word: &'a [u8], count: u64, start: &Start<'_>) {
+        let symbols = symbols(word, start);
         match count {
-            1..SMALL => self.others.push((key(word, count), word)),
+            1..SMALL => {
+                self.slots[count as usize] += symbols + 1;
+                self.others.push((key(word, count), word));
+            }
             _ => self.frequent.push((count, word)),
         }
         self.total_words = self.total_words.saturating_add(count);
-        let longer = count.checked_mul(symbols(word, start) as u64);
+        let longer = count.checked_mul(symbols as u64);
         self.length = self.length.and_then(|length| length.checked_add(longer?));
     }
 
@@ -138,18 +152,16 @@ impl<'a> Plan<'a> {
     }
 
     /// Sorts the words.
-    fn sort(&mut self, start: &Start<'_>) {
+    fn sort(&mut self) {
         self.frequent.sort_unstable_by(|a, b| b.cmp(a));
-        self.others.sort_unstable_by_key(|&(key, _)| key);
-        let mut runs: Vec<(usize, u64)> = Vec::new();
-        for (word, count) in self.words() {
-            let slots = symbols(word, start) + 1;
-            match runs.last_mut() {
-                Some(run) if run.1 == count => run.0 += slots,
-                _ => runs.push((slots, count)),
-            }
-        }
-        self.runs = runs;
+        sort_by_upper_bits(&mut self.others, 4, |&(key, _)| key);
+    }
+
+    /// How many slots neighbouring words have, and the count of each of them.
+    fn runs(&self, start: &Start<'_>) -> impl Iterator<Item = (usize, u64)> {
+        let frequent = self.frequent.iter().map(|&(count, word)| (symbols(word, start) + 1, count));
+        let others = self.slots.iter().enumerate().rev().filter(|&(_, &slots)| slots > 0);
+        frequent.chain(others.map(|(count, &slots)| (slots, count as u64)))
     }
 
     /// Writes all words, as codes, into the slots that were laid out.
@@ -164,6 +176,22 @@ impl<'a> Plan<'a> {
         }
         ControlFlow::Continue(tally)
     }
+}
+
+/// The first character of a word, and how many bytes it has. Counts hold nothing but text, so nobody asks
+/// whether a word is UTF-8.
+#[inline]
+fn first(word: &[u8]) -> Option<(char, usize)> {
+    let low = |byte: u8| u32::from(byte & 0x3F);
+    let (code, width) = match *word {
+        [] => return None,
+        [a @ ..0x80, ..] => (u32::from(a), 1),
+        [a @ ..0xE0, b, ..] => (u32::from(a & 0x1F) << 6 | low(b), 2),
+        [a @ ..0xF0, b, c, ..] => (u32::from(a & 0x0F) << 12 | low(b) << 6 | low(c), 3),
+        [a, b, c, d, ..] => (u32::from(a & 7) << 18 | low(b) << 12 | low(c) << 6 | low(d), 4),
+        [_, ..] => (u32::MAX, 1),
+    };
+    Some((char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER), width))
 }
 
 /// Writes one word from slot `at` on, with the border behind it, and returns what comes next.
@@ -186,9 +214,13 @@ fn write(
             end
         }
         Start::Chars(marker, ..) => {
-            // Counts hold nothing but text, so that no word is left out here.
-            let mut end = at;
-            marker.for_each(std::str::from_utf8(word).unwrap_or_default(), |sign, _, _| {
+            let (mut end, mut read) = (at, 0);
+            let next = || {
+                let (character, width) = first(&word[read..])?;
+                read += width;
+                Some((character, read))
+            };
+            marker.for_each_of(next, word.len(), |sign, _, _| {
                 let code = code(sign);
                 room[end] = code;
                 tally.add(code, count);
@@ -199,4 +231,19 @@ fn write(
     };
     room[end] = BORDER;
     end + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn characters_are_read_as_they_are_written() {
+        let mut utf8 = [0; 4];
+        for character in '\0'..=char::MAX {
+            let word = character.encode_utf8(&mut utf8).as_bytes();
+            assert_eq!(first(word), Some((character, word.len())));
+        }
+        assert_eq!(first(b""), None);
+    }
 }

@@ -16,6 +16,7 @@ mod partner;
 mod pieces;
 mod places;
 mod queue;
+mod radix;
 pub mod rules;
 mod store;
 pub mod ties;
