@@ -76,10 +76,8 @@ def train(
             `Replace`, or a list of these; see `resolve_normalizer`. None takes what the counts were
             made with, else none.
         pretokenizer: how text is cut into words: a name, a `Split`, `Digits`, or a list of these.
-            None takes what the counts were made with, else ``"o200k"`` for byte-level,
-            ``"metaspace"`` for a prefix marker and for Unigram, ``"whitespace"`` for all others.
             None takes what the counts were made with, else ``"o200k"`` for byte-level, ``"bert"`` for
-            WordPiece with a continuation marker, ``"metaspace"`` for a prefix marker,
+            WordPiece with a continuation marker, ``"metaspace"`` for a prefix marker and for Unigram,
             ``"whitespace"`` for all others.
         special_tokens: texts, which get the first ids, or a dict text -> chosen id. Ordinary text
             never becomes one.

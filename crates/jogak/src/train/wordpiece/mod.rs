@@ -25,9 +25,10 @@
 //!
 //! * words, places and counts are kept as in BPE training ([`super::bpe`]): a merge touches only
 //!   the places where it happens;
-//! * the best pair is found by rows and blocks (`rows`), since scores also rise;
-//! * pairs below a threshold are not kept; when the kept ones run out, it is lowered and pairs are
-//!   counted anew. With a moving floor that is exact, since pairs of greater bands go first.
+//! * the best pair is found by rows and a tournament of them (`rows`), since scores also rise;
+//! * pairs below a threshold sleep (`asleep`), and still rarer ones are not kept; when those that have
+//!   rows run out, the threshold is lowered, and sleepers wake up, or pairs are counted anew. With a
+//!   moving floor that is exact, since pairs of greater bands go first.
 
 mod asleep;
 mod census;
