@@ -148,7 +148,7 @@ RUST_ARROWS: dict[str, set[str]] = {
     "inputs": {"error", "spans"},
     "ways": {"error", "model", "pipeline", "symbols", "trace"},
     # Pieces of a Unigram model stay within one script.
-    "train": {"beside", "count", "error", "observe", "pretokenize", "scan", "symbols"},
+    "train": {"beside", "count", "error", "observe", "pretokenize", "scan", "symbols", "vocab"},
 }
 
 
