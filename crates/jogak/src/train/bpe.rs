@@ -143,7 +143,7 @@ impl Corpus {
         let initial_length = self.length;
         let (left_out, interrupted) = (self.alphabet.left_out, self.interrupted);
         let mut learner = Learner::new(self, config, goal);
-        let alphabet = learner.pieces.texts.len();
+        let alphabet = learner.pieces.texts.vocab.len();
         let initial_live = learner.live();
         let mut merges = Vec::new();
         let begun = if interrupted {
@@ -182,7 +182,7 @@ impl Corpus {
             }
         };
         Ok(BpeTrained {
-            pieces: learner.pieces.texts,
+            pieces: learner.pieces.texts.vocab,
             alphabet,
             merges,
             stop,

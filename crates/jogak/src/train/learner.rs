@@ -193,7 +193,7 @@ impl<'a> Learner<'a> {
             self.pairs.take(top.number);
             self.bars.add(top.ids);
             places += self.places(top.number);
-            let id = self.pieces.texts.len() as u32;
+            let id = self.pieces.texts.vocab.len() as u32;
             let merge = Merge { left, right, id, count: top.count, replaced: 0, live_change: 0 };
             self.add_piece(&merge, text);
             self.chosen.push((top.number, merge));

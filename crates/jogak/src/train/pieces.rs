@@ -1,4 +1,4 @@
-//! The pieces that BPE training has found so far, and the texts that no merge may make again.
+//! The pieces that training has found so far, and the texts that no merge may make again.
 
 use rustc_hash::FxHashSet;
 
@@ -7,12 +7,42 @@ use super::rules::Shape;
 use super::ties::Ties;
 use crate::vocab::Vocab;
 
-/// The pieces so far.
+/// The texts of the pieces so far, and those of pieces outside of training.
+#[derive(Debug)]
+pub(super) struct Texts {
+    pub(super) vocab: Vocab,
+    others: FxHashSet<Vec<u8>>,
+}
+
+impl Texts {
+    pub(super) fn new<'a>(
+        alphabet: Vec<Vec<u8>>,
+        others: impl Iterator<Item = &'a Vec<u8>>,
+    ) -> Self {
+        Self { vocab: Vocab::new(alphabet), others: others.cloned().collect() }
+    }
+
+    /// The text of a piece that there is.
+    #[inline]
+    pub(super) fn get(&self, id: u32) -> &[u8] {
+        text(&self.vocab, id)
+    }
+
+    /// Whether some piece is this text.
+    pub(super) fn know(&self, text: &[u8]) -> bool {
+        self.vocab.id(text).is_some() || !self.others.is_empty() && self.others.contains(text)
+    }
+}
+
+/// The bytes of a piece that there is.
+fn text(texts: &Vocab, id: u32) -> &[u8] {
+    texts.piece(id).unwrap_or_default()
+}
+
+/// The pieces that BPE training has found so far.
 #[derive(Debug)]
 pub(super) struct Pieces {
-    pub(super) texts: Vocab,
-    /// Pieces outside of training.
-    others: FxHashSet<Vec<u8>>,
+    pub(super) texts: Texts,
     /// The texts as ties compare them, where that is another order; see [`super::ties::Tied::texts`].
     drawn: Option<Vocab>,
     pub(super) bytes: bool,
@@ -20,11 +50,6 @@ pub(super) struct Pieces {
     strip: Vec<u8>,
     /// How pieces look from outside; empty where no rule looks at that.
     shapes: Vec<Shape>,
-}
-
-/// The bytes of a piece that there is.
-fn text(texts: &Vocab, id: u32) -> &[u8] {
-    texts.piece(id).unwrap_or_default()
 }
 
 impl Pieces {
@@ -41,24 +66,18 @@ impl Pieces {
             drawn,
             bytes: config.bytes,
             strip: config.marker.stripped().as_bytes().to_vec(),
-            texts: Vocab::new(alphabet),
-            others: config.other_pieces.iter().chain(&config.uncounted_pieces).cloned().collect(),
+            texts: Texts::new(alphabet, config.other_pieces.iter().chain(&config.uncounted_pieces)),
         }
-    }
-
-    /// The text of a piece.
-    pub(super) fn text(&self, id: u32) -> &[u8] {
-        text(&self.texts, id)
     }
 
     /// The text of a piece as ties compare it.
     pub(super) fn compared(&self, id: u32) -> &[u8] {
-        text(self.drawn.as_ref().unwrap_or(&self.texts), id)
+        text(self.drawn.as_ref().unwrap_or(&self.texts.vocab), id)
     }
 
     /// How many bytes of a right part a merge strips.
     pub(super) fn stripped(&self, right: u32) -> usize {
-        if self.text(right).starts_with(&self.strip) { self.strip.len() } else { 0 }
+        if self.texts.get(right).starts_with(&self.strip) { self.strip.len() } else { 0 }
     }
 
     fn joined(&self, texts: &Vocab, (left, right): (u32, u32)) -> Vec<u8> {
@@ -76,7 +95,7 @@ impl Pieces {
             let shape = self.shapes[ids.0 as usize].join(self.shapes[ids.1 as usize]);
             self.shapes.push(shape);
         }
-        self.texts.push(text);
+        self.texts.vocab.push(text);
     }
 
     /// Whether the rules let both be one piece.
@@ -91,11 +110,9 @@ impl Pieces {
         if !self.allowed(config, ids) {
             return None;
         }
-        let text = self.joined(&self.texts, ids);
+        let text = self.joined(&self.texts.vocab, ids);
         let fits = |longest| config.marker.length(&text, self.bytes) <= longest;
-        let new = config.max_piece_length.is_none_or(fits)
-            && self.texts.id(&text).is_none()
-            && (self.others.is_empty() || !self.others.contains(&text));
+        let new = config.max_piece_length.is_none_or(fits) && !self.texts.know(&text);
         new.then_some(text)
     }
 }

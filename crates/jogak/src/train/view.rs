@@ -64,7 +64,7 @@ impl<'a> View<'a> {
 
     /// The bytes of a piece.
     pub fn piece(&self, id: u32) -> &[u8] {
-        self.pieces.text(id)
+        self.pieces.texts.get(id)
     }
 
     /// All pairs that the rules of pieces let be merged and that were not passed over, with counts, best

@@ -14,27 +14,8 @@ use super::{Criterion, LAST_FLOOR, WordPieceConfig, WordPieceMerge};
 use crate::train::bpe::Stop;
 use crate::train::corpus::Corpus;
 use crate::train::parallel::each;
+use crate::train::pieces::Texts;
 use crate::train::places::{Batch, Field, Kept, Near, Rule, Side, With};
-use crate::vocab::Vocab;
-
-/// The pieces so far.
-#[derive(Debug)]
-pub(super) struct Pieces {
-    pub(super) texts: Vocab,
-    /// Pieces outside of training.
-    others: FxHashSet<Vec<u8>>,
-}
-
-impl Pieces {
-    /// The text of a piece that there is.
-    pub(super) fn text(&self, id: u32) -> &[u8] {
-        self.texts.piece(id).unwrap_or_default()
-    }
-
-    fn know(&self, text: &[u8]) -> bool {
-        self.texts.id(text).is_some() || !self.others.is_empty() && self.others.contains(text)
-    }
-}
 
 /// Training under way.
 pub(super) struct Learner<'a> {
@@ -42,7 +23,7 @@ pub(super) struct Learner<'a> {
     threads: usize,
     pub(super) field: Field,
     side: Side,
-    pub(super) pieces: Pieces,
+    pub(super) pieces: Texts,
     rows: Rows,
     /// Pairs below this count have no row.
     threshold: u64,
@@ -78,14 +59,12 @@ impl<'a> Learner<'a> {
     /// Ready, but for [`Learner::count_pairs`].
     pub(super) fn new(corpus: Corpus, config: &'a WordPieceConfig, goal: Option<usize>) -> Self {
         let Corpus { alphabet, arena, length, occurrences, threads, .. } = corpus;
-        let pieces = Pieces {
-            others: config.other_pieces.iter().chain(&config.uncounted_pieces).cloned().collect(),
-            texts: Vocab::new(alphabet.texts),
-        };
+        let others = config.other_pieces.iter().chain(&config.uncounted_pieces);
+        let pieces = Texts::new(alphabet.texts, others);
         let mut learner = Self {
             config,
             threads,
-            field: Field { arena, widths: RwLock::new(vec![1; pieces.texts.len()]) },
+            field: Field { arena, widths: RwLock::new(vec![1; pieces.vocab.len()]) },
             side: Side::default(),
             pieces,
             rows: Rows::default(),
@@ -126,8 +105,8 @@ impl<'a> Learner<'a> {
         Ranker::new(self.config, &self.occurrences).rank(ids, count)
     }
 
-    /// Counts all pairs anew and keeps those that reach the threshold. If `tick` breaks this off,
-    /// no more can be learned.
+    /// Counts all pairs anew; those that reach the threshold have rows, and rarer ones sleep. If `tick` breaks
+    /// this off, no more can be learned.
     pub(super) fn count_pairs(&mut self, tick: impl FnMut() -> ControlFlow<()>) -> ControlFlow<()> {
         // The old ones go first: both at once would be twice the memory.
         self.rows = Rows::default();
@@ -140,7 +119,7 @@ impl<'a> Learner<'a> {
         let census = census::count(arena, &widths, &parts, self.asleep.least(), wanted, tick)?;
         drop(widths);
         let ranker = Ranker::new(self.config, &self.occurrences);
-        let (symbols, asleep) = (self.pieces.texts.len(), &mut self.asleep);
+        let (symbols, asleep) = (self.pieces.vocab.len(), &mut self.asleep);
         self.rows = Rows::new(symbols, &census.pairs, self.threshold, asleep, &ranker);
         self.side = Side::new(census.places.places, &census.places.lengths);
         ControlFlow::Continue(())
@@ -210,7 +189,7 @@ impl<'a> Learner<'a> {
             let merge = WordPieceMerge {
                 left,
                 right,
-                id: self.pieces.texts.len() as u32,
+                id: self.pieces.vocab.len() as u32,
                 count: self.rows.count(number),
                 left_count: self.occurrences[left as usize],
                 right_count: self.occurrences[right as usize],
@@ -225,9 +204,9 @@ impl<'a> Learner<'a> {
     /// Whether a pair may be merged, whose text is then in `joined`.
     fn may_merge(&self, (left, right): (u32, u32), joined: &mut Vec<u8>) -> bool {
         let marker = &self.config.marker;
-        let right = self.pieces.text(right);
+        let right = self.pieces.get(right);
         joined.clear();
-        joined.extend_from_slice(self.pieces.text(left));
+        joined.extend_from_slice(self.pieces.get(left));
         joined.extend_from_slice(right.strip_prefix(marker.stripped().as_bytes()).unwrap_or(right));
         let fits = |longest| marker.length(joined, false) <= longest;
         self.config.max_piece_length.is_none_or(fits) && !self.pieces.know(joined)
@@ -277,7 +256,7 @@ impl<'a> Learner<'a> {
         let mut widths = self.field.widths.write().unwrap_or_else(PoisonError::into_inner);
         let width = widths[merge.left as usize] + widths[merge.right as usize];
         widths.push(width);
-        self.pieces.texts.push(&self.joined);
+        self.pieces.vocab.push(&self.joined);
         self.occurrences.push(0);
         self.rows.grow(self.occurrences.len(), &Ranker::new(self.config, &self.occurrences));
         self.before.grow(self.occurrences.len());

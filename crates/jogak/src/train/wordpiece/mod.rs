@@ -221,7 +221,7 @@ impl Corpus {
             merges.push(merge);
         };
         Ok(WordPieceTrained {
-            pieces: learner.pieces.texts,
+            pieces: learner.pieces.vocab,
             alphabet,
             merges,
             stop,

@@ -307,8 +307,8 @@ impl Rows {
         self.play(ids.0, worse, ranker);
     }
 
-    /// Whether one pair goes before another, by their keys where these tell. A pair that has gone, whose
-    /// row is open, has no other place than its key says.
+    /// Whether one pair goes before another: by their keys where these tell, else by what ranks are made of. Of a
+    /// pair that has gone that is not known; whatever is said then, its row is open, and plays again.
     #[inline]
     fn before(&self, one: Best, other: Best, ranker: &Ranker<'_>) -> bool {
         if key_above(one.key, other.key) || key_above(other.key, one.key) {

@@ -51,7 +51,7 @@ pub struct WordPieceView<'a>(pub(super) &'a Learner<'a>);
 impl WordPieceView<'_> {
     /// The bytes of a piece.
     pub fn piece(&self, id: u32) -> &[u8] {
-        self.0.pieces.text(id)
+        self.0.pieces.get(id)
     }
 
     /// All pairs that reach the last floor and have not been passed over, best first. Cost: reads the
