@@ -113,7 +113,7 @@ fn symbols(word: &[u8], start: &Start<'_>) -> usize {
         Start::Bytes(_) => word.len(),
         Start::Chars(marker, ..) => {
             let characters = word.iter().filter(|&&byte| byte & 0xC0 != 0x80).count();
-            characters + usize::from(marker.own().is_some() && characters > 0)
+            characters + usize::from(marker.own().is_some() && !word.is_empty())
         }
     }
 }
@@ -178,20 +178,33 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// The first character of a word, and how many bytes it has. Counts hold nothing but text, so nobody asks
-/// whether a word is UTF-8.
+/// The first character of a word, and where it ends. Counts mostly hold text, and nobody asks whether a word is
+/// UTF-8: of any bytes there are as many characters as bytes that continue none, as [`symbols`] says, and
+/// what is no character is U+FFFD.
 #[inline]
 fn first(word: &[u8]) -> Option<(char, usize)> {
     let low = |byte: u8| u32::from(byte & 0x3F);
-    let (code, width) = match *word {
+    let (code, end) = match *word {
         [] => return None,
         [a @ ..0x80, ..] => (u32::from(a), 1),
-        [a @ ..0xE0, b, ..] => (u32::from(a & 0x1F) << 6 | low(b), 2),
-        [a @ ..0xF0, b, c, ..] => (u32::from(a & 0x0F) << 12 | low(b) << 6 | low(c), 3),
-        [a, b, c, d, ..] => (u32::from(a & 7) << 18 | low(b) << 12 | low(c) << 6 | low(d), 4),
+        [a @ 0xC0..0xE0, b @ 0x80..0xC0, ..] => (u32::from(a & 0x1F) << 6 | low(b), 2),
+        [a @ 0xE0..0xF0, b @ 0x80..0xC0, c @ 0x80..0xC0, ..] => {
+            (u32::from(a & 0x0F) << 12 | low(b) << 6 | low(c), 3)
+        }
+        [a @ 0xF0..=0xFF, b @ 0x80..0xC0, c @ 0x80..0xC0, d @ 0x80..0xC0, ..] => {
+            (u32::from(a & 7) << 18 | low(b) << 12 | low(c) << 6 | low(d), 4)
+        }
+        [0x80..0xC0, ..] => return first_behind_strays(word),
         [_, ..] => (u32::MAX, 1),
     };
-    Some((char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER), width))
+    Some((char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER), end))
+}
+
+/// The same behind bytes that continue no character.
+#[cold]
+fn first_behind_strays(word: &[u8]) -> Option<(char, usize)> {
+    let strays = word.iter().take_while(|&&byte| byte & 0xC0 == 0x80).count();
+    first(&word[strays..]).map(|(character, end)| (character, strays + end))
 }
 
 /// Writes one word from slot `at` on, with the border behind it, and returns what comes next.
@@ -216,8 +229,8 @@ fn write(
         Start::Chars(marker, ..) => {
             let (mut end, mut read) = (at, 0);
             let next = || {
-                let (character, width) = first(&word[read..])?;
-                read += width;
+                let (character, end) = first(&word[read..])?;
+                read += end;
                 Some((character, read))
             };
             marker.for_each_of(next, word.len(), |sign, _, _| {
@@ -236,6 +249,9 @@ fn write(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::SplitMix64;
+    use crate::symbols::Marker;
+    use crate::train::AlphabetLimit;
 
     #[test]
     fn characters_are_read_as_they_are_written() {
@@ -245,5 +261,35 @@ mod tests {
             assert_eq!(first(word), Some((character, word.len())));
         }
         assert_eq!(first(b""), None);
+    }
+
+    /// Whoever counts bytes of his own gets U+FFFD for what is no text, and every word has the room that was
+    /// laid out for it.
+    #[test]
+    fn any_bytes_have_as_many_symbols_as_was_said() {
+        let mut random = SplitMix64::new(17);
+        let text = || String::from("##");
+        let markers = [
+            Marker::None,
+            Marker::Continuation { text: text() },
+            Marker::Prefix { text: text() },
+            Marker::Suffix { text: text(), joined: true },
+            Marker::Suffix { text: text(), joined: false },
+        ];
+        let mut tally = Tally::default();
+        for round in 0..20_000 {
+            let length = random.next() % 8;
+            let byte = |random: u64| match random % 3 {
+                0 => random.to_be_bytes()[0],
+                1 => [0x80, 0xBF, 0xC3, 0xE3, 0xEA, 0xF0, 0xFF][(random >> 8) as usize % 7],
+                _ => b'a',
+            };
+            let word: Vec<u8> = (0..length).map(|_| byte(random.next())).collect();
+            let start = Start::Chars(&markers[round % markers.len()], &AlphabetLimit::All, false);
+            let slots = symbols(&word, &start) + 1;
+            let mut room = vec![0; slots];
+            let end = write(&word, 1, &start, &mut room, 0, &mut tally);
+            assert_eq!(end, slots, "{word:X?}");
+        }
     }
 }
