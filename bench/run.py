@@ -31,6 +31,7 @@ from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
+import memory
 import models
 import plot
 import texts
@@ -138,8 +139,13 @@ def measure(series: Series, minutes: float) -> None:
     series.facts.append(json.loads(lines[-1]))
 
 
-def run_rounds(table: Sequence[Series], runs: int, minutes: float) -> None:
-    """Measures every series `runs` times, in rounds; Ctrl-C ends that, and keeps what was measured."""
+def run_rounds(
+    table: Sequence[Series], runs: int, minutes: float, ready: Callable[[], None]
+) -> None:
+    """Measures every series `runs` times, in rounds; Ctrl-C ends that, and keeps what was measured.
+
+    `ready` is called before each measurement.
+    """
     try:
         for round_number in range(1, runs + 1):
             for series in table:
@@ -147,6 +153,7 @@ def run_rounds(table: Sequence[Series], runs: int, minutes: float) -> None:
                     continue
                 what = f"{series.work.name} {series.corpus.stem} with {series.engine.name}"
                 print(f"round {round_number}/{runs}: {what}", file=sys.stderr, flush=True)
+                ready()
                 measure(series, minutes)
     except KeyboardInterrupt:
         print("stopped: the table has what was measured so far", file=sys.stderr, flush=True)
@@ -193,10 +200,10 @@ def verdict(series: Series, reference: Series) -> str:
 # --- telling
 
 
-def machine() -> Iterator[str]:
-    """What the numbers depend on: machine, system, toolchain, load."""
+def machine(hold: int) -> Iterator[str]:
+    """What the numbers depend on: machine, system, toolchain, load, and how many GiB were held."""
     model = platform.processor() or platform.machine()
-    memory = "?"
+    size = "?"
     if Path("/proc/cpuinfo").exists():
         names = [
             line
@@ -204,8 +211,8 @@ def machine() -> Iterator[str]:
             if line.startswith("model name")
         ]
         model = names[0].partition(":")[2].strip() if names else model
-        memory = f"{int(Path('/proc/meminfo').read_text().split()[1]) / (1 << 20):.0f} GiB"
-    yield f"- {model}, {os.cpu_count()} cores, {memory}, {platform.system()} {platform.machine()}"
+        size = f"{int(Path('/proc/meminfo').read_text().split()[1]) / (1 << 20):.0f} GiB"
+    yield f"- {model}, {os.cpu_count()} cores, {size}, {platform.system()} {platform.machine()}"
     try:
         rustc = subprocess.run(
             ["rustc", "--version"], capture_output=True, text=True
@@ -216,6 +223,7 @@ def machine() -> Iterator[str]:
     load = f", load {os.getloadavg()[0]:.1f} when it began" if hasattr(os, "getloadavg") else ""
     yield f"- {datetime.now(timezone.utc):%Y-%m-%d %H:%M} UTC{load}"
     yield f"- Two threads that share nothing (BLAKE2): {two_threads():.2f} times as fast as one"
+    yield from memory.told(hold)
 
 
 def two_threads() -> float:
@@ -300,8 +308,8 @@ def size_mb(path: Path, chars: int | None) -> float:
         return len(file.read(chars).encode()) / 1e6
 
 
-def markdown(table: Sequence[Series]) -> str:
-    """The whole answer: machine, table, legend."""
+def markdown(table: Sequence[Series], facts: Sequence[str]) -> str:
+    """The whole answer: the machine's facts, table, legend."""
     head = ["work", "corpus", "engine", "seconds: median (min–max)", "MB/s", "peak MiB", "answer"]
     body = [row for series in table for row in rows(series)]
     lines = ["| " + " | ".join(row) + " |" for row in [head, ["---"] * len(head), *body]]
@@ -320,7 +328,7 @@ def markdown(table: Sequence[Series]) -> str:
         f"Millions of characters: {lengths or 'none'}.",
         "Peak = resident memory of the whole process. 1 MB = 10^6 bytes of UTF-8.",
     ]
-    return "\n".join(["## Benchmark", "", *machine(), "", *lines, "", *legend])
+    return "\n".join(["## Benchmark", "", *facts, "", *lines, "", *legend])
 
 
 def bars(table: Sequence[Series]) -> Iterator[plot.Bar]:
@@ -415,9 +423,18 @@ def main() -> int:
     add("--chars", type=int, help="characters to encode of a corpus (default: each work's own)")
     add("--models", type=Path, default=DATA / "models", help="folder of the tokenizer files")
     add("--minutes", type=float, default=MINUTES, help="an engine is stopped after (default 15)")
+    add(
+        "--hold",
+        type=int,
+        default=0,
+        metavar="GIB",
+        help="memory to hold, where a virtual machine's host takes what is free (default 0)",
+    )
     add("--out", type=Path, default=HERE / "out", help="folder for results.md and results.csv")
     options = parser.parse_args()
 
+    if refusal := memory.refusal(options.hold):
+        parser.error(refusal)
     table = plan(asked_for(options), options)
     for series in table:
         for path in (series.corpus, series.model):
@@ -427,12 +444,14 @@ def main() -> int:
                     "--train-on, --encode-on and --models, choose works with --only, or set JOGAK_DATA"
                 )
     compile_package()
-    run_rounds(table, options.runs, options.minutes)
+    with memory.held(options.hold) as ready:
+        run_rounds(table, options.runs, options.minutes, ready)
     right = judge(table)
-    answer = markdown(table)
+    facts = list(machine(options.hold))
+    answer = markdown(table, facts)
     write_csv(table, options.out / "results.csv")
     (options.out / "results.md").write_text(answer + "\n", encoding="utf-8")
-    plot.draw(bars(table), list(machine()), options.out / "results.svg")
+    plot.draw(bars(table), facts, options.out / "results.svg")
     print(answer)
     if not right:
         print("\nAn engine failed or gave a wrong answer: see the table.", file=sys.stderr)
