@@ -29,6 +29,8 @@ const IS_BIG: u32 = 1 << 31;
 /// Bits of an offset into the arena; the tag has the rest of a slot.
 const OFFSET_BITS: u32 = 40;
 const OFFSET_MASK: u64 = (1 << OFFSET_BITS) - 1;
+/// So many words of another table are added together: few enough that what was asked for is still there.
+const BATCH: usize = 64;
 /// Slots of a table that has its first word.
 const FIRST_SLOTS: usize = 64;
 
@@ -122,6 +124,24 @@ impl Table {
             return Ok(());
         }
         self.add_slowly(offset, old, n, position)
+    }
+
+    /// Adds the words of another table, with their counts. Both its slots and its records lie all over memory, so
+    /// they are asked for some words ahead.
+    pub(super) fn add_all(&mut self, other: &Self) -> Result<()> {
+        let mut words = other.iter().map(|entry| (hash(entry.word), entry));
+        let mut batch = Vec::with_capacity(BATCH);
+        loop {
+            batch.extend(words.by_ref().take(BATCH));
+            if batch.is_empty() {
+                return Ok(());
+            }
+            batch.iter().for_each(|(hash, _)| self.ask(*hash));
+            batch.iter().for_each(|(hash, _)| self.ask_record(*hash));
+            for (hash, entry) in batch.drain(..) {
+                self.add(entry.word, hash, entry.count, entry.position)?;
+            }
+        }
     }
 
     /// The count of `word`; None if it was never added.

@@ -69,7 +69,7 @@ impl Gathered {
         }
         // Room that is not used is not touched, and so costs nothing; without it, ids come together as well.
         let _ = self.ids.try_reserve(ids.saturating_add(ids / 16));
-        wish_large_pages(self.ids.spare_capacity_mut());
+        wish_large_pages(&mut self.ids);
     }
 
     /// Takes the part that begins with the text number `first`, and gives an empty one for it.

@@ -4,8 +4,6 @@
     reason = "A hint goes by the address, and changes nothing. What is free is nobody's."
 )]
 
-use std::mem::MaybeUninit;
-
 /// Says that `items[index]` will be read soon. Nothing comes of it where there is no such item, or no such
 /// hint.
 #[inline(always)]
@@ -38,22 +36,23 @@ pub(crate) fn prefetch<T>(items: &[T], index: usize) {
 /// A large page. It begins at a multiple of its size.
 const LARGE: usize = 2 << 20;
 
-/// Says that `room` will be written from its start on, for the most part. Where the system has large pages to give, it
-/// comes in few pieces then, which is several times as fast. Nothing comes of it elsewhere.
-pub(crate) fn wish_large_pages(room: &mut [MaybeUninit<u32>]) {
-    let (start, bytes) = (room.as_mut_ptr().addr(), size_of_val(room));
+/// Says that the room of `list` will be written from its start on, for the most part. Where the system has large pages
+/// to give, it comes in few pieces then, which is several times as fast. Nothing comes of it elsewhere.
+pub(crate) fn wish_large_pages<T>(list: &mut Vec<T>) {
+    let (start, bytes) = (list.as_mut_ptr().cast::<u8>(), list.capacity() * size_of::<T>());
     // Whole pages alone: what lies around them is somebody else's.
-    let before = start.next_multiple_of(LARGE) - start;
+    let before = start.addr().next_multiple_of(LARGE) - start.addr();
     let pages = bytes.saturating_sub(before) / LARGE;
     #[cfg(target_os = "linux")]
-    if let Some(first) = room.get_mut(before / size_of::<u32>()).filter(|_| pages > 0) {
-        // SAFETY: the pages are those of a slice that is lent to be written, and the wish leaves what is in them.
+    if pages > 0 {
+        let first = start.wrapping_add(before).cast();
+        // SAFETY: the pages lie in the room of a list that is lent to be written, and the wish leaves what is in them.
         unsafe {
-            libc::madvise(std::ptr::from_mut(first).cast(), pages * LARGE, libc::MADV_HUGEPAGE);
+            libc::madvise(first, pages * LARGE, libc::MADV_HUGEPAGE);
         }
     }
     #[cfg(not(target_os = "linux"))]
-    let _ = pages;
+    let _ = (start, pages);
 }
 
 /// Says that much was freed that will not be needed soon. glibc keeps what threads of the past had, and gives it back to
@@ -75,7 +74,7 @@ mod tests {
         for count in [0, 1, 1000, LARGE / 4, 3 * LARGE / 4 + 1] {
             let mut list: Vec<u32> = (0..1000).collect();
             list.reserve_exact(count);
-            wish_large_pages(list.spare_capacity_mut());
+            wish_large_pages(&mut list);
             list.extend(1000..1000 + count as u32);
             assert!(list.iter().copied().eq(0..1000 + count as u32));
         }

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::parallel::share;
 use crate::error::{Error, Result};
-use crate::scan::prefetch;
+use crate::scan::{prefetch, wish_large_pages};
 use crate::symbols::UNKNOWN;
 
 /// Between words.
@@ -97,6 +97,7 @@ impl Arena {
     pub(super) fn rooms(&mut self, sizes: &[usize]) -> Vec<&mut [u32]> {
         // Taken zeroed from the system, and so not touched before they are written.
         self.words = vec![0; sizes.iter().sum::<usize>() + 1];
+        wish_large_pages(&mut self.words);
         self.words[0] = BORDER;
         let mut rest = &mut self.words[1..];
         let mut rooms = Vec::with_capacity(sizes.len());

@@ -17,13 +17,14 @@ use super::parallel::{Tick, each};
 use super::radix::sort_by_upper_bits;
 use crate::count::Counts;
 use crate::error::Result;
+use crate::scan::{prefetch, wish_large_pages};
 
 /// Counts below this stand in a key.
 const SMALL: u64 = 256;
 /// How many words are read between two ticks: about a millisecond.
 const WORDS_PER_TICK: usize = 1 << 14;
-/// Words that are looked up at once, so that the processor waits for several of them at a time.
-const GROUP: usize = 16;
+/// So many words ahead, the text of a word is asked for: in order, words lie all over memory.
+const AHEAD: usize = 24;
 
 /// A word of a small count. Keys ascend from greater counts to smaller ones, and from smaller bytes to
 /// greater ones.
@@ -122,7 +123,8 @@ impl<'a> Plan<'a> {
     /// For about so many words.
     fn new(words: usize) -> Self {
         // Tables differ by little.
-        let others = Vec::with_capacity(words + words / 64);
+        let mut others = Vec::with_capacity(words + words / 64);
+        wish_large_pages(&mut others);
         Self { length: Some(0), slots: vec![0; SMALL as usize], others, ..Self::default() }
     }
 
@@ -143,10 +145,11 @@ impl<'a> Plan<'a> {
     /// All words with their counts, in order.
     fn words(&self) -> impl Iterator<Item = (&'a [u8], u64)> {
         let frequent = self.frequent.iter().map(|&(count, word)| (word, count));
-        let others = self.others.chunks(GROUP).flat_map(|group| {
-            let near = group.iter().fold(0, |near, (_, word)| near ^ word.first().unwrap_or(&0));
-            std::hint::black_box(near);
-            group.iter().map(|&(key, word)| (word, count(key)))
+        let others = self.others.iter().enumerate().map(|(number, &(key, word))| {
+            if let Some((_, word)) = self.others.get(number + AHEAD) {
+                prefetch(word, 0);
+            }
+            (word, count(key))
         });
         frequent.chain(others)
     }

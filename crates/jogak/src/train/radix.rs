@@ -1,6 +1,8 @@
 //! Sorting by a number's upper bits, digit by digit from the lowest (Knuth, TAOCP 3, 5.2.5): millions of items
 //! are each moved a few times, and never compared.
 
+use crate::scan::wish_large_pages;
+
 /// Bits of a digit. More of them, and the places that items go to no longer fit the first-level cache.
 const DIGIT: u32 = 11;
 /// Fewer items than this are compared.
@@ -27,7 +29,9 @@ pub(super) fn sort_by_upper_bits<T: Copy>(
             counts[digit(key, number)] += 1;
         }
     }
-    let mut sorted = vec![any; items.len()];
+    let mut sorted = Vec::with_capacity(items.len());
+    wish_large_pages(&mut sorted);
+    sorted.resize(items.len(), any);
     for (number, counts) in (0..).zip(&mut counts) {
         if counts.contains(&items.len()) {
             continue;

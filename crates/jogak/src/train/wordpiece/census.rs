@@ -9,6 +9,7 @@
 
 use std::ops::{ControlFlow, Range};
 
+use crate::scan::wish_large_pages;
 use crate::train::arena::Arena;
 use crate::train::pairs::Places;
 use crate::train::parallel::{Tick, each};
@@ -42,9 +43,22 @@ pub(super) fn count(
     let behind =
         each(parts.len(), &mut tick, |part, tick| Behind::new(arena, widths, &parts[part], tick))?;
     let shares = shares(&behind, widths.len(), parts.len());
+    // At most so many places; to the first share's those of all others are added.
+    let room = |share: usize| {
+        let Range { start, end } =
+            if share == 0 { 0..widths.len() as u32 } else { shares[share].clone() };
+        behind
+            .iter()
+            .map(|part| (part.starts[end as usize] - part.starts[start as usize]) as usize)
+            .sum()
+    };
     let mut counted = each(shares.len(), &mut tick, |share, tick| {
         let mut adder = Adder { arena, threshold, sums: vec![Sum::default(); widths.len()] };
         let mut census = Census::default();
+        let places = &mut census.places.places;
+        // Room that is not used is not touched; without it, all comes out the same.
+        let _ = places.try_reserve_exact(room(share));
+        wish_large_pages(places);
         for left in shares[share].clone() {
             if left % ROWS_PER_TICK == 0 {
                 tick()?;
@@ -99,6 +113,7 @@ impl Behind {
         }
         let mut cursors = starts.clone();
         let mut pairs = vec![(0, 0); starts[widths.len()] as usize];
+        wish_large_pages(&mut pairs);
         arena.while_each_pair(widths, part, tick, |position, left, right, _| {
             let cursor = &mut cursors[left as usize];
             pairs[*cursor as usize] = (position, right);
