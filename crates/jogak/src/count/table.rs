@@ -405,6 +405,30 @@ mod tests {
         assert_eq!(table.get(b"absent"), None);
     }
 
+    /// Some batches, words of all lengths, and half of them in both tables.
+    #[test]
+    fn all_words_of_another_table_are_added() {
+        let words: Vec<Vec<u8>> =
+            (1..1000_usize).map(|i| i.to_string().repeat(1 + i % 70).into()).collect();
+        let [mut one, mut other, mut expected] = std::array::from_fn(|_| Table::new(true));
+        for (table, words, seen) in [(&mut one, &words[..700], 5), (&mut other, &words[200..], 3)] {
+            for (position, word) in (seen..).zip(words) {
+                add(table, word, seen, position).unwrap();
+                add(&mut expected, word, seen, position).unwrap();
+            }
+        }
+        one.add_all(&other).unwrap();
+        let entries = |table: &Table| {
+            let entries =
+                table.iter().map(|entry| (entry.word.to_vec(), entry.count, entry.position));
+            entries.collect::<std::collections::BTreeSet<_>>()
+        };
+        assert_eq!(entries(&one), entries(&expected));
+        assert_eq!(one.len(), words.len());
+        other.add_all(&Table::new(true)).unwrap();
+        assert_eq!(other.len(), 799);
+    }
+
     #[test]
     fn counts_past_31_bits_and_past_64() {
         let mut table = Table::new(false);

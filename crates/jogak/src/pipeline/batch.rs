@@ -91,25 +91,26 @@ impl Gathered {
 
 /// How many ids texts have, by the last large batch: whoever makes room for all of them, and not for many more,
 /// gets memory that was used before.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Density {
-    /// Ids to a [`Density::STRETCH`] of bytes.
+    /// Ids to a [`Density::STRETCH`] of bytes; 0 before there was one.
     ids: AtomicUsize,
-}
-
-impl Default for Density {
-    fn default() -> Self {
-        // Few texts have more.
-        Self { ids: AtomicUsize::new(Self::STRETCH * 5 / 8) }
-    }
 }
 
 impl Density {
     const STRETCH: usize = 1 << 12;
+    /// Room for more ids than this goes back to the system when it is freed (glibc's limit, 32 MiB).
+    const KEPT: usize = 1 << 23;
 
     /// About how many ids so many bytes of text have.
     fn ids(&self, bytes: usize) -> usize {
-        (bytes / Self::STRETCH + 1).saturating_mul(self.ids.load(Ordering::Relaxed))
+        let known = self.ids.load(Ordering::Relaxed);
+        if known > 0 {
+            return (bytes / Self::STRETCH + 1).saturating_mul(known);
+        }
+        // Few texts have more than five ids to eight bytes, and hardly any more ids than bytes.
+        let most = bytes / 8 * 5 + Self::STRETCH;
+        if most > Self::KEPT { bytes } else { most }
     }
 
     fn saw(&self, bytes: usize, ids: usize) {
