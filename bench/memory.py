@@ -12,7 +12,7 @@ from __future__ import annotations
 import mmap
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 #: Is there where the kernel can tell its host what is free.
@@ -44,7 +44,8 @@ def refusal(gib: int) -> str:
 def taken(size: int) -> mmap.mmap:
     """So many bytes of new memory, every page of them touched."""
     memory = mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    memory.madvise(mmap.MADV_HUGEPAGE)
+    with suppress(OSError):  # a kernel without large pages
+        memory.madvise(mmap.MADV_HUGEPAGE)
     memory[:: mmap.PAGESIZE] = bytes(len(memory) // mmap.PAGESIZE)
     return memory
 

@@ -320,7 +320,9 @@ fn merge_part(mut tables: Vec<Table>) -> Result<(Table, u64)> {
     let largest = tables.pop_if(|largest| largest.keeps_order() == keep_order);
     let mut all = largest.unwrap_or_else(|| Table::new(keep_order));
     for table in tables {
-        all.add_all(&table)?;
+        for entry in table.iter() {
+            all.add(entry.word, hash(entry.word), entry.count, entry.position)?;
+        }
     }
     let mut sum = 0_u64;
     for entry in all.iter() {

@@ -29,8 +29,6 @@ const IS_BIG: u32 = 1 << 31;
 /// Bits of an offset into the arena; the tag has the rest of a slot.
 const OFFSET_BITS: u32 = 40;
 const OFFSET_MASK: u64 = (1 << OFFSET_BITS) - 1;
-/// So many words of another table are added together: few enough that what was asked for is still there.
-const BATCH: usize = 64;
 /// Slots of a table that has its first word.
 const FIRST_SLOTS: usize = 64;
 
@@ -124,24 +122,6 @@ impl Table {
             return Ok(());
         }
         self.add_slowly(offset, old, n, position)
-    }
-
-    /// Adds the words of another table, with their counts. Both its slots and its records lie all over memory, so
-    /// they are asked for some words ahead.
-    pub(super) fn add_all(&mut self, other: &Self) -> Result<()> {
-        let mut words = other.iter().map(|entry| (hash(entry.word), entry));
-        let mut batch = Vec::with_capacity(BATCH);
-        loop {
-            batch.extend(words.by_ref().take(BATCH));
-            if batch.is_empty() {
-                return Ok(());
-            }
-            batch.iter().for_each(|(hash, _)| self.ask(*hash));
-            batch.iter().for_each(|(hash, _)| self.ask_record(*hash));
-            for (hash, entry) in batch.drain(..) {
-                self.add(entry.word, hash, entry.count, entry.position)?;
-            }
-        }
     }
 
     /// The count of `word`; None if it was never added.
@@ -403,31 +383,6 @@ mod tests {
         assert_eq!(table.len(), distinct.len());
         assert_eq!(table.iter().count(), distinct.len());
         assert_eq!(table.get(b"absent"), None);
-    }
-
-    /// Some batches, words of all lengths, and half of them in both tables.
-    #[test]
-    fn all_words_of_another_table_are_added() {
-        let words: Vec<Vec<u8>> =
-            (1..1000_usize).map(|i| i.to_string().repeat(1 + i % 70).into()).collect();
-        let [mut one, mut other, mut expected] = std::array::from_fn(|_| Table::new(true));
-        for (table, words, seen) in [(&mut one, &words[..700], 5), (&mut other, &words[200..], 3)] {
-            for (position, word) in (seen..).zip(words) {
-                add(table, word, seen, position).unwrap();
-                add(&mut expected, word, seen, position).unwrap();
-            }
-        }
-        one.add_all(&other).unwrap();
-        let entries = |table: &Table| {
-            let entries =
-                table.iter().map(|entry| (entry.word.to_vec(), entry.count, entry.position));
-            entries.collect::<std::collections::BTreeSet<_>>()
-        };
-        assert_eq!(entries(&one), entries(&expected));
-        assert_eq!(one.len(), expected.len());
-        let before = entries(&other);
-        other.add_all(&Table::new(true)).unwrap();
-        assert_eq!(entries(&other), before);
     }
 
     #[test]

@@ -109,8 +109,8 @@ impl Density {
             return (bytes / Self::STRETCH + 1).saturating_mul(known);
         }
         // Few texts have more than five ids to eight bytes, and hardly any more ids than bytes.
-        let most = bytes / 8 * 5 + Self::STRETCH;
-        if most > Self::KEPT { bytes } else { most }
+        let usual = bytes / 8 * 5 + Self::STRETCH;
+        if usual > Self::KEPT { bytes } else { usual }
     }
 
     fn saw(&self, bytes: usize, ids: usize) {
