@@ -5,7 +5,6 @@
 //! key, 16 bytes with the length in the last one, compared at once. Up to three ids lie beside the key; more, and
 //! longer words, live in side tables.
 
-mod ahead;
 mod characters;
 mod found;
 mod known;
@@ -16,7 +15,6 @@ mod places;
 mod queue;
 mod short;
 
-pub use ahead::Asked;
 pub(crate) use characters::{Parts as Characters, Writer as CharacterWriter};
 pub use known::KnownWords;
 pub use long::{LONGEST_KNOWN, LongWords};

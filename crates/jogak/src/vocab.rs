@@ -2,7 +2,7 @@
 //!
 //! Rule: knows no model. Pieces are plain bytes here; how they are drawn is a matter of formats.
 
-mod double_array;
+mod char_tree;
 mod order;
 pub(crate) mod room;
 
@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 use hashbrown::HashTable;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
-pub use double_array::DoubleArray;
+pub use char_tree::CharTree;
 pub(crate) use order::in_order;
 
 /// Pieces, numbered. Ids may have holes.

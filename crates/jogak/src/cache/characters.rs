@@ -14,7 +14,7 @@ use std::ops::Range;
 
 use super::known::{KnownWords, MARK, MARKED, SPACED};
 use super::packed::{MOST, Packed};
-use super::places::{Places, WORDS};
+use super::places::{BlockRoom, WORDS};
 use super::queue::{Learn, fetch_behind};
 use crate::scan::{BLOCK, Look};
 
@@ -44,7 +44,7 @@ pub(crate) struct Writer<'a> {
     stage: [u32; STAGE],
     at: usize,
     out: &'a mut Vec<u32>,
-    places: Box<Places>,
+    room: Box<BlockRoom>,
     /// Both halves of the ids of each part of a block. The second ones mean nothing where the first say all.
     ids: [u64; BLOCK + 1],
     more: [u64; BLOCK],
@@ -53,14 +53,14 @@ pub(crate) struct Writer<'a> {
 impl<'a> Writer<'a> {
     /// Appends to `out`.
     pub(crate) fn new(table: &mut KnownWords, out: &'a mut Vec<u32>) -> Self {
-        let places = table.take_room();
-        Self { stage: [0; STAGE], at: 0, out, places, ids: [0; BLOCK + 1], more: [0; BLOCK] }
+        let room = table.take_room();
+        Self { stage: [0; STAGE], at: 0, out, room, ids: [0; BLOCK + 1], more: [0; BLOCK] }
     }
 
     /// Hands on what is left.
     pub(crate) fn finish(mut self, table: &mut KnownWords) {
         self.hand_on();
-        table.give_room(self.places);
+        table.give_room(self.room);
     }
 
     fn hand_on(&mut self) {
@@ -203,10 +203,10 @@ impl<'a> Writer<'a> {
             *from = at + place;
             *to = at + place + 1 + (starts >> (place % 64) >> 1).trailing_zeros();
         }
-        self.places.seek::<L>(text, table, &froms[..count], &tos[..count]);
+        self.room.places.seek::<L>(text, table, &froms[..count], &tos[..count]);
         let short = table.short().found();
         for (at, &place) in their[..count].iter().enumerate() {
-            let Packed(half, more) = short.in_line::<L>(self.places.get(at)).packed();
+            let Packed(half, more) = short.in_line::<L>(self.room.places.get(at)).packed();
             (self.ids[number(place)], self.more[number(place) % BLOCK]) = (half, more);
         }
     }

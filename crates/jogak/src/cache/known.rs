@@ -8,7 +8,7 @@ use super::INLINE;
 use super::found::Sought;
 use super::long::{LONGEST_KNOWN, LongWords, Trail};
 use super::packed::{MOST, Packed};
-use super::places::Places;
+use super::places::BlockRoom;
 use super::short::ShortWords;
 use crate::scan::{Look, Plain};
 
@@ -32,7 +32,7 @@ pub struct KnownWords {
     long: LongWords,
     limit: usize,
     /// Room for words that are looked for, while nobody has it.
-    room: Option<Box<Places>>,
+    room: Option<Box<BlockRoom>>,
     /// Words were to be known from the start, and all are, but for those that are too long.
     is_taught: bool,
     /// The longest word of that, in bytes.
@@ -297,12 +297,12 @@ impl KnownWords {
     }
 
     /// Room for words that are looked for.
-    pub(super) fn take_room(&mut self) -> Box<Places> {
+    pub(super) fn take_room(&mut self) -> Box<BlockRoom> {
         self.room.take().unwrap_or_default()
     }
 
     /// Keeps it for the next text.
-    pub(super) fn give_room(&mut self, room: Box<Places>) {
+    pub(super) fn give_room(&mut self, room: Box<BlockRoom>) {
         self.room = Some(room);
     }
 

@@ -7,10 +7,28 @@
 use super::INLINE;
 use super::found::{Found, Sought};
 use super::known::KnownWords;
+use super::packed::MOST;
 use crate::scan::{EIGHT, Look};
 
 /// Words to a block.
 pub(super) const WORDS: usize = 64;
+
+/// BlockRoom for the ids of a block.
+pub(super) const STAGE: usize = WORDS * MOST;
+
+/// What is needed to look up a block.
+#[derive(Debug, Clone)]
+pub(super) struct BlockRoom {
+    pub(super) places: Places,
+    /// What it holds between two blocks means nothing.
+    pub(super) stage: [u32; STAGE],
+}
+
+impl Default for BlockRoom {
+    fn default() -> Self {
+        Self { places: Places::default(), stage: [0; STAGE] }
+    }
+}
 
 /// What to look for, to find up to [`WORDS`] words.
 #[derive(Debug, Clone)]

@@ -11,8 +11,8 @@ use std::ops::Range;
 use super::INLINE;
 use super::found::{Sought, Spot};
 use super::known::KnownWords;
-use super::packed::{MOST, Packed};
-use super::places::WORDS;
+use super::packed::Packed;
+use super::places::{BlockRoom, STAGE, WORDS};
 use crate::scan::{Look, Task, fastest, prefetch};
 
 /// Words of one text that wait.
@@ -228,8 +228,8 @@ where
     fn run<L: Look>(self) {
         let Spans { text, table, mut starts, mut ends, out, mut learn, mut behind } = self;
         // Lent by the table: texts are short, and room would have to be made for each.
-        let mut places = table.take_room();
-        let mut stage = [0; STAGE];
+        let mut room = table.take_room();
+        let BlockRoom { places, stage } = &mut *room;
         while !starts.is_empty() {
             let words = starts.len().min(WORDS);
             let mut long = 0u64;
@@ -269,7 +269,7 @@ where
                 let behind_known = |ids: usize| behind(before + ids);
                 let (known, ids) = write_known::<L, _>(
                     (done..words).map(|at| places.get(at)),
-                    &mut stage,
+                    stage,
                     found,
                     behind_known,
                 );
@@ -297,7 +297,7 @@ where
             }
             (starts, ends) = (&starts[done..], &ends[done..]);
         }
-        table.give_room(places);
+        table.give_room(room);
     }
 }
 
@@ -312,9 +312,6 @@ pub(super) fn fetch_behind(out: &mut Vec<u32>) {
         (0..room.len()).step_by(LINE).for_each(|at| prefetch(room, at));
     }
 }
-
-/// Room for the ids of a block.
-const STAGE: usize = WORDS * MOST;
 
 /// Writes the ids of up to [`WORDS`] words to the front of `stage`, up to the first word that `found` does not find. How
 /// many words and how many ids they are; `behind` is told the latter behind each word. For each word [`MOST`] ids are

@@ -167,6 +167,13 @@ impl Cuts {
         self.flags.get(character as usize).copied().unwrap_or(0xFF)
     }
 
+    /// The character at `at` of a text, which there is, with its flags, and where the next one starts.
+    #[inline(always)]
+    fn flagged(&self, text: &[u8], at: usize) -> ((u32, u8), usize) {
+        let (character, next) = character(text, at);
+        ((character, self.flags(character)), next)
+    }
+
     /// Whether a piece may lie across the border of two characters whose flags meet in `kinds`.
     #[inline(always)]
     fn entered(&self, left: u32, right: u32, kinds: u8) -> bool {
@@ -190,6 +197,64 @@ impl Cuts {
         self.entries[place / 64] >> (place % 64) & 1 == 1
     }
 
+    /// Writes where the parts of `word[start..]` begin, left to right, and where the last one ends, as far as there is room;
+    /// gives back what was written. `borders` has room for four at least. A word has whole characters.
+    #[inline]
+    pub(crate) fn list_parts<'b>(
+        &self,
+        word: &[u8],
+        start: usize,
+        borders: &'b mut [u32],
+    ) -> &'b [u32] {
+        borders[0] = start as u32;
+        let (mut count, mut at) = (1, start);
+        let left = &word[start..];
+        let behind_mark = left.strip_prefix(MARK.encode_utf8(&mut [0; 3]).as_bytes());
+        if let Some(&first @ ..0x80) = behind_mark.and_then(<[u8]>::first) {
+            at += MARK.len_utf8();
+            borders[count] = at as u32;
+            count += usize::from(self.behind_mark >> first & 1 == 0);
+        }
+        // Where parts end can not be foreseen: no branch.
+        if word[at..].is_ascii() {
+            for pair in word[at..].windows(2) {
+                if count + 1 == borders.len() {
+                    break;
+                }
+                at += 1;
+                borders[count] = at as u32;
+                let row = self.ascii[usize::from(pair[0] & 0x7F)];
+                count += usize::from(row >> (pair[1] & 0x7F) & 1 == 0);
+            }
+            at += 1;
+        } else {
+            let (mut left, mut right);
+            (left, at) = self.flagged(word, at);
+            while at < word.len() && count + 1 < borders.len() {
+                borders[count] = at as u32;
+                (right, at) = self.flagged(word, at);
+                count += usize::from(!self.joined(left, right));
+                left = right;
+            }
+        }
+        if at < word.len() {
+            // The last part that was begun may go on.
+            return &borders[..count];
+        }
+        borders[count] = word.len() as u32;
+        &borders[..=count]
+    }
+
+    /// Whether a piece may lie across the border of two characters of these flags.
+    #[inline(always)]
+    fn joined(&self, (left, left_flags): (u32, u8), (right, right_flags): (u32, u8)) -> bool {
+        if (left | right) < 0x80 {
+            return self.ascii[left as usize] >> right & 1 == 1;
+        }
+        let kinds = left_flags & right_flags >> KINDS;
+        kinds != 0 && self.entered(left, right, kinds)
+    }
+
     /// Calls `part(start, end, character)` with the parts of the word `text[start..end]`, left to right, in bytes
     /// of the text; `character` is the [code](alone) of a part that is one character, with or without a
     /// space before it, else 0. A word has whole characters.
@@ -202,25 +267,18 @@ impl Cuts {
         mut part: impl FnMut(usize, usize, u32),
     ) {
         let word = &text[..end];
-        let (mut left, mut at) = character(word, start);
-        let mut left_flags = self.flags(left);
+        let (mut left, mut at) = self.flagged(word, start);
         let mut from = start;
-        let mut single = alone(left);
+        let mut single = alone(left.0);
         while at < end {
-            let (right, next) = character(word, at);
-            let right_flags = self.flags(right);
-            let kinds = left_flags & right_flags >> KINDS;
-            let joined = match (left | right) < 0x80 {
-                true => self.ascii[left as usize] >> right & 1 == 1,
-                false => kinds != 0 && self.entered(left, right, kinds),
-            };
-            if joined {
-                single = if single == u32::from(b' ') { spaced(right) } else { 0 };
+            let (right, next) = self.flagged(word, at);
+            if self.joined(left, right) {
+                single = if single == u32::from(b' ') { spaced(right.0) } else { 0 };
             } else {
                 part(from, at, single);
-                (from, single) = (at, alone(right));
+                (from, single) = (at, alone(right.0));
             }
-            (left, left_flags, at) = (right, right_flags, next);
+            (left, at) = (right, next);
         }
         part(from, end, single);
     }
@@ -289,6 +347,7 @@ fn right_of(bytes: &[u8]) -> Side {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::SplitMix64;
 
     #[test]
     fn first_and_last_bytes_are_those_of_utf8() {
@@ -300,6 +359,41 @@ mod tests {
             assert_eq!(Some(&first_byte(code)), bytes.first());
             assert_eq!(Some(&last_byte(code)), bytes.last());
         }
+    }
+
+    /// Listed are the parts that are told one by one, wherever the room ends.
+    #[test]
+    fn lists_the_same_parts() {
+        let mut random = SplitMix64::new(4);
+        let mut text = |longest: u64| -> String {
+            let all = ["a", "b", "~", "\0", ".", "▁", "▁", "é", "ж", "가", "나", "🐑"];
+            let some = 1 + random.next() % all.len() as u64;
+            let letters = 1 + random.next() % longest;
+            (0..letters).map(|_| all[(random.next() % some) as usize]).collect()
+        };
+        let mut ended = 0;
+        for _ in 0..200 {
+            let pieces: Vec<String> = (0..12).map(|_| text(3)).collect();
+            let cuts = Cuts::new(&Vocab::new(pieces.iter().map(String::as_bytes)));
+            for room in [4, 5, 9, 100] {
+                let word = text(60);
+                let mut expected = vec![0];
+                cuts.for_each_part(word.as_bytes(), 0, word.len(), |_, end, _| {
+                    expected.push(end as u32);
+                });
+                let mut listed = vec![0];
+                while listed[listed.len() - 1] < word.len() as u32 {
+                    let mut borders = vec![u32::MAX; room];
+                    let from = listed.pop().unwrap_or(0) as usize;
+                    let borders = cuts.list_parts(word.as_bytes(), from, &mut borders);
+                    assert!(borders.len() > 1, "{word:?}");
+                    ended += usize::from(borders[borders.len() - 1] < word.len() as u32);
+                    listed.extend_from_slice(borders);
+                }
+                assert_eq!(listed, expected, "{word:?} {pieces:?}");
+            }
+        }
+        assert!(ended > 1000, "{ended}");
     }
 
     #[test]

@@ -7,39 +7,42 @@
 //! whose scores are [even](crate::model::unigram::Even), parts are remembered whose ids hold wherever sums are not rounded.
 
 use super::fuse;
-use crate::cache::{Asked, KnownWords};
+use crate::cache::{KnownWords, look_up_spans};
 use crate::model::unigram::{Marked, NearTies, Unigram};
 
 /// How far sums in a part that is remembered may be from the one before it, for each byte: so much less
 /// than in a word that the parts of one fit.
 const MOST_A_BYTE: f64 = 12.5;
 
-/// So many parts are asked for before the first of them is looked up.
-const AHEAD: usize = 4;
+/// Parts that are listed at once, at most.
+const LISTED: usize = 64;
 
-/// A part that was asked for.
-#[derive(Debug, Clone, Copy, Default)]
-struct Part {
-    start: usize,
-    end: usize,
-    character: u32,
-    asked: Asked,
-}
+/// Words are looked up in so much room if they leave so many bytes of it: parts are read sixteen bytes at a time.
+const ROOM: usize = 128;
+const BEHIND: usize = 16;
 
-/// How far sums in a known part may be from the one before it; `ids` are those of one that is a character.
+/// How far sums in a known part may be from the one before it.
 #[inline(always)]
-fn extent(model: &Unigram, bytes: usize, character: u32, ids: &[u32]) -> f64 {
-    // Rare characters may cost more than their byte allows.
-    if character != 0 && bytes == 1 { model.extent(ids) } else { MOST_A_BYTE * bytes as f64 }
+fn extent(model: &Unigram, part: &[u8]) -> f64 {
+    match *part {
+        // Rare characters may cost more than their byte allows, and are not rare in code.
+        [byte] => model.extent_of_ascii(byte),
+        [0xE2, 0x96, 0x81] => model.extent_of_mark(),
+        // Words begin with a mark, `▁`, which costs little.
+        [0xE2, 0x96, 0x81, ref rest @ ..] => MOST_A_BYTE * (1 + rest.len()) as f64,
+        _ => MOST_A_BYTE * part.len() as f64,
+    }
 }
 
 /// Whether a part with these ids may be remembered.
 fn holds(model: &Unigram, mark: Marked, part: &[u8], character: u32, ids: &[u32]) -> bool {
-    let near =
-        || mark.extent() <= MOST_A_BYTE * part.len() as f64 || (character != 0 && part.len() == 1);
     let holds = match model.even() {
         Some(_) => mark.is_even(),
-        None => mark.holds_to_the_largest() && near(),
+        None => {
+            let is_exact = matches!(part, [_] | [0xE2, 0x96, 0x81]);
+            let near = is_exact || mark.extent() <= extent(model, part);
+            mark.holds_to_the_largest() && near
+        }
     };
     holds && (character == 0 || KnownWords::keeps_beside(part, ids))
 }
@@ -70,6 +73,12 @@ impl Sum {
         self.known_bytes += bytes;
     }
 
+    /// A part that was taken for a known one is none.
+    fn knew_not(&mut self, bytes: usize, extent: f64) {
+        self.extent -= extent;
+        self.known_bytes -= bytes;
+    }
+
     fn mark(&self, model: &Unigram) -> Option<Marked> {
         match model.even() {
             // More is not known of known parts.
@@ -86,40 +95,41 @@ impl Parts<'_> {
     pub(super) fn word(&mut self, word: &str, out: &mut Vec<u32>) -> Option<Marked> {
         let Self { model, known, near } = self;
         let bytes = word.as_bytes();
+        // Parts are told by numbers of 32 bits; the plain way says what is wrong.
+        u32::try_from(bytes.len()).ok()?;
         let sum = &mut Sum::new();
-        let (mut waiting, mut count) = ([Part::default(); AHEAD], 0);
-        let mut look_up = |known: &mut KnownWords, part: Part| {
-            let Part { start, end, character, asked } = part;
-            let size = end - start;
-            if character == 0 {
-                if known.get_asked(asked, bytes, start, end, out) {
-                    return sum.knows(size, MOST_A_BYTE * size as f64);
-                }
-            } else if let Some(count) = known.append_character(character, out) {
-                // Characters are kept beside, or nowhere.
-                let ids = &out[out.len() - count..];
-                return sum.knows(size, extent(model, size, character, ids));
-            }
-            cut(model, known, near, (word, start, end), character, sum, out);
+        let mut padded = [0; ROOM];
+        let text = if bytes.len() + BEHIND <= ROOM {
+            padded[..bytes.len()].copy_from_slice(bytes);
+            &padded
+        } else {
+            bytes
         };
-        model.borders().for_each_part(bytes, 0, bytes.len(), |start, end, character| {
-            let asked =
-                if character == 0 { known.ask(bytes, start, end) } else { Asked::default() };
-            let place = &mut waiting[count % AHEAD];
-            let before = std::mem::replace(place, Part { start, end, character, asked });
-            if count >= AHEAD {
-                look_up(known, before);
+        let mut from = 0;
+        while from < bytes.len() {
+            let mut borders = [0; LISTED + 1];
+            let borders = model.borders().list_parts(bytes, from, &mut borders);
+            let Some((&end, starts)) = borders.split_last() else { break };
+            let ends = &borders[1..];
+            for (&start, &end) in starts.iter().zip(ends) {
+                let part = &bytes[start as usize..end as usize];
+                sum.knows(part.len(), extent(model, part));
             }
-            count += 1;
-        });
-        for place in count.saturating_sub(AHEAD)..count {
-            look_up(known, waiting[place % AHEAD]);
+            let mut encode = |_: &KnownWords, start: usize, end: usize, out: &mut Vec<u32>| {
+                let part = &word[start..end];
+                sum.knew_not(part.len(), extent(model, part.as_bytes()));
+                let mut characters = part.chars();
+                let character = characters.next().filter(|_| characters.next().is_none());
+                let character = character.map(u32::from).filter(|&code| code < 0x1_0000);
+                cut(model, near, part, character.unwrap_or(0), sum, out)
+            };
+            look_up_spans(text, known, (starts, ends), false, out, &mut encode, |_| ());
+            from = end as usize;
         }
         sum.mark(model)
     }
 
-    /// The same for a long word, or one that is nearly all single characters: nothing is asked for ahead. Of its parts only
-    /// those are looked up that are one character, as cutting others costs no more, in Korean; all, where scores are even.
+    /// The same for a long word, or one that is nearly all single characters: part by part. Of its parts only those are looked up that are one character, as cutting others costs no more, in Korean; all, where scores are even.
     /// Tells how many bytes the known ones have, too.
     pub(super) fn long_word(&mut self, word: &str, out: &mut Vec<u32>) -> Option<(Marked, usize)> {
         let Self { model, known, near, .. } = self;
@@ -129,9 +139,8 @@ impl Parts<'_> {
         model.borders().for_each_part(bytes, 0, bytes.len(), |start, end, character| {
             let size = end - start;
             if character != 0 {
-                if let Some(count) = known.append_character(character, out) {
-                    let ids = &out[out.len() - count..];
-                    return sum.knows(size, extent(model, size, character, ids));
+                if known.append_character(character, out).is_some() {
+                    return sum.knows(size, extent(model, &bytes[start..end]));
                 }
             } else if !all {
                 if let Some(before) = sum.new {
@@ -140,9 +149,15 @@ impl Parts<'_> {
                 }
                 return;
             } else if known.get(bytes, start, end, out) {
-                return sum.knows(size, MOST_A_BYTE * size as f64);
+                return sum.knows(size, extent(model, &bytes[start..end]));
             }
-            cut(model, known, near, (word, start, end), character, sum, out);
+            let (part, first) = (&word[start..end], out.len());
+            if cut(model, near, part, character, sum, out) {
+                if known.is_stale() {
+                    known.clear();
+                }
+                known.insert(part.as_bytes(), &out[first..]);
+            }
         });
         Some((sum.mark(model)?, sum.known_bytes))
     }
@@ -166,27 +181,20 @@ impl Parts<'_> {
     }
 }
 
-/// Appends the ids of a part that is not known, and remembers them if they hold.
+/// Appends the ids of a part that is not known; says whether they hold, so that they are to be remembered.
 fn cut(
     model: &Unigram,
-    known: &mut KnownWords,
     near: &mut NearTies,
-    (word, start, end): (&str, usize, usize),
+    part: &str,
     character: u32,
     sum: &mut Sum,
     out: &mut Vec<u32>,
-) {
-    let Some(before) = sum.new else { return };
-    let (part, first) = (&word[start..end], out.len());
+) -> bool {
+    let Some(before) = sum.new else { return false };
+    let first = out.len();
     let mark = near.part(model, part, out).ok();
     sum.new = mark.map(|mark| before.then(mark));
-    let part = part.as_bytes();
-    if mark.is_some_and(|mark| holds(model, mark, part, character, &out[first..])) {
-        if known.is_stale() {
-            known.clear();
-        }
-        known.insert(part, &out[first..]);
-    }
+    mark.is_some_and(|mark| holds(model, mark, part.as_bytes(), character, &out[first..]))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 use crate::error::{Error, Result};
 use crate::random::SplitMix64;
 use crate::symbols::UNKNOWN;
-use crate::vocab::DoubleArray;
+use crate::vocab::CharTree;
 
 use super::viterbi::width;
 
@@ -53,12 +53,7 @@ struct Hypothesis {
 }
 
 impl Lattice {
-    pub(super) fn new(
-        tree: &DoubleArray,
-        scores: &[f64],
-        unknown: f64,
-        word: &str,
-    ) -> Result<Self> {
+    pub(super) fn new(tree: &CharTree, scores: &[f64], unknown: f64, word: &str) -> Result<Self> {
         let bytes = word.as_bytes();
         let mut found: Vec<(u32, Edge)> = Vec::new();
         if u32::try_from(bytes.len()).is_err() {
@@ -75,7 +70,7 @@ impl Lattice {
                 from[end + 1] += 1;
                 found.push((end as u32, Edge { start: start as u32, id, score }));
             };
-            tree.prefixes(&bytes[start..], |length, id| {
+            tree.prefixes(&word[start..], |length, id| {
                 covered |= length == width;
                 add(length, id, scores[id as usize]);
             });

@@ -53,7 +53,7 @@ use super::Sink;
 use super::cuts::Cuts as Borders;
 use crate::error::{Error, Result};
 use crate::observe::WordObserver;
-use crate::vocab::{DoubleArray, Vocab};
+use crate::vocab::{CharTree, Vocab};
 use marks::Cuts;
 use pieces::{Pieces, Uncovered};
 
@@ -70,7 +70,7 @@ pub enum Precision {
 #[derive(Debug)]
 pub struct Unigram {
     vocab: Vocab,
-    tree: DoubleArray,
+    tree: CharTree,
     /// The score of every id, so that those of a path add up to its sum: a user-defined piece has its
     /// own, the unknown piece that of one unknown character, and so has the first byte of one.
     scores: Vec<f64>,
@@ -83,6 +83,10 @@ pub struct Unigram {
     among_ways: Option<Vec<f64>>,
     unknown_score: f64,
     unknown_single: f32,
+    /// How far each character of ASCII takes a sum of 32 bits, if it is a piece by itself or unknown.
+    of_ascii: Box<[f32; 128]>,
+    /// The same of `▁`.
+    of_mark: f32,
     unknown: Option<u32>,
     fuse_unknown: bool,
     byte_fallback: Option<Box<[u32; 256]>>,

@@ -10,7 +10,7 @@
 
 use std::hint::select_unpredictable;
 
-use super::viterbi::{LARGEST_SINGLE, width};
+use super::viterbi::LARGEST_SINGLE;
 use super::{Precision, Unigram};
 use crate::error::{Error, Result};
 
@@ -131,6 +131,14 @@ impl Marked {
 #[derive(Debug, Default)]
 pub struct NearTies {
     places: Vec<Place>,
+    letters: Vec<Letter>,
+}
+
+/// A character of a part: its number in the tree of pieces, and where it starts.
+#[derive(Debug, Clone, Copy)]
+struct Letter {
+    number: u32,
+    start: u32,
 }
 
 /// A byte of a part: the sums of the two best ways to come there, and the last piece of the better one:
@@ -151,9 +159,13 @@ impl Place {
         let Self { best, second, back: last } = *self;
         let better = sum > best;
         let lesser = if sum > second { sum } else { second };
+        // By their bits: machines choose between numbers of 64 bits, and not all of them between fractions.
+        let choose = |yes: f64, no: f64| {
+            f64::from_bits(select_unpredictable(better, yes.to_bits(), no.to_bits()))
+        };
         *self = Self {
-            best: select_unpredictable(better, sum, best),
-            second: select_unpredictable(better, best, lesser),
+            best: choose(sum, best),
+            second: choose(best, lesser),
             back: select_unpredictable(better, back, last),
         };
     }
@@ -187,53 +199,59 @@ impl NearTies {
         unknown: f64,
         score: impl Fn(usize) -> f64,
     ) -> Result<Marked> {
-        let bytes = part.as_bytes();
-        if self.places.len() <= bytes.len() {
-            self.places.resize(bytes.len() + 1, NOWHERE);
+        let Self { places, letters } = self;
+        letters.clear();
+        letters.extend(part.char_indices().map(|(start, letter)| Letter {
+            number: model.tree.number(letter),
+            start: start as u32,
+        }));
+        let count = letters.len();
+        if places.len() <= count {
+            places.resize(count + 1, NOWHERE);
         }
-        let places = &mut self.places[..=bytes.len()];
+        let places = &mut places[..=count];
         places.fill(NOWHERE);
         places[0].best = 0.0;
         let odd = model.even.as_ref().filter(|even| even.has_others());
         let mut is_even = model.even.is_some();
-        let mut characters = 0;
-        let (mut start, mut extent) = (0, 0.0_f64);
-        while start < bytes.len() {
+        let mut extent = 0.0_f64;
+        for start in 0..count {
             let here = places[start].best;
             extent = extent.max(here.abs());
-            let width = width(bytes[start]);
-            let mut covered = false;
             let from = (start as u64) << 32;
-            let ahead = &mut places[start..];
-            model.tree.nodes(&bytes[start..], |length, value| {
-                covered |= (length == width) & (value != 0);
+            let mut node = model.tree.root();
+            let mut covered = false;
+            let ahead = letters[start..].iter().zip(&mut places[start + 1..]);
+            for (length, (letter, place)) in ahead.enumerate() {
+                let Some(child) = model.tree.child(node, letter.number) else { break };
+                node = child;
+                let value = node.value();
+                covered |= (length == 0) & (value != 0);
                 if let Some(even) = odd {
                     is_even &= value == 0 || !even.is_other(value - 1);
                 }
-                ahead[length].offer(here + score(value as usize), from | u64::from(value));
-            });
-            if !covered {
-                ahead[width].offer(here + unknown, from);
+                place.offer(here + score(value as usize), from | u64::from(value));
             }
-            characters += 1;
-            start += width;
+            if !covered {
+                places[start + 1].offer(here + unknown, from);
+            }
         }
-        extent = extent.max(places[bytes.len()].best.abs());
+        extent = extent.max(places[count].best.abs());
         let (mut lead, mut has_unknown) = (f64::INFINITY, false);
         let from = out.len();
-        let mut end = bytes.len();
-        // From the back; each character's own bytes too.
+        let mut end = count;
         while end > 0 {
             let Place { best, second, back } = places[end];
             lead = lead.min(best - second);
             let (start, value) = ((back >> 32) as usize, back as u32);
             if value == 0 {
                 has_unknown = true;
-                let character = &part[start..end];
+                let to = letters.get(end).map_or(part.len(), |letter| letter.start as usize);
+                let character = &part[letters[start].start as usize..to];
                 let known = model.stands_for(character, |id| out.push(id));
                 known.ok_or_else(|| Error::NotCovered { text: character.to_owned() })?;
-                let count = model.byte_fallback.as_ref().map_or(1, |_| end - start);
-                let last = out.len() - count;
+                let ids = model.byte_fallback.as_ref().map_or(1, |_| character.len());
+                let last = out.len() - ids;
                 out[last..].reverse();
             } else {
                 out.push(value - 1);
@@ -241,6 +259,7 @@ impl NearTies {
             end = start;
         }
         out[from..].reverse();
+        let characters = count as u32;
         let exponent = exponent(lead, characters, model.precision);
         let flag = |is: bool, flag| if is { flag } else { 0 };
         let flags = flag(has_unknown, HAS_UNKNOWN) | flag(is_even, IS_EVEN);
@@ -294,12 +313,16 @@ impl Unigram {
         }
     }
 
-    /// How far the ids of one character take a sum.
+    /// How far a character of ASCII takes a sum, if it is cut by itself.
     #[inline]
-    pub fn extent(&self, ids: &[u32]) -> f64 {
-        let score =
-            |&id: &u32| self.single.get(id as usize).copied().unwrap_or(self.unknown_single);
-        ids.iter().map(|id| f64::from(score(id).abs())).sum()
+    pub fn extent_of_ascii(&self, byte: u8) -> f64 {
+        f64::from(self.of_ascii[usize::from(byte & 0x7F)])
+    }
+
+    /// The same of `▁`.
+    #[inline]
+    pub fn extent_of_mark(&self) -> f64 {
+        f64::from(self.of_mark)
     }
 
     /// How far a sum is from 0.

@@ -9,7 +9,7 @@ use super::{HfRules, Precision, Unigram};
 use crate::error::{Error, Result};
 use crate::model::cuts::Cuts as Borders;
 use crate::symbols::UNKNOWN;
-use crate::vocab::{DoubleArray, Vocab};
+use crate::vocab::{CharTree, Vocab};
 
 /// The score of an unknown character lies this far below the lowest score of a piece.
 const UNKNOWN_PENALTY: f64 = 10.0;
@@ -138,11 +138,23 @@ impl Unigram {
         let longest = (0..vocab.len() as u32).map(characters).max().unwrap_or(0);
         let even = (parts.precision == Precision::Single && hf.is_none())
             .then(|| Even::new(&single, unknown_single, &user_defined, longest));
+        let tree = CharTree::new(texts())?;
+        let extent_of = |character: char| {
+            let mut extent = unknown_single.abs();
+            tree.prefixes(character.encode_utf8(&mut [0; 4]), |_, id| {
+                extent = single[id as usize].abs();
+            });
+            extent
+        };
+        let of_ascii = Box::new(std::array::from_fn(|code| extent_of(char::from(code as u8))));
+        let of_mark = extent_of('▁');
         Ok(Self {
             even: even.flatten(),
             hf: hf.map(Box::new),
             among_ways,
-            tree: DoubleArray::new(texts())?.with_characters(),
+            tree,
+            of_ascii,
+            of_mark,
             cuts: Cuts::new(texts().map(|(piece, _)| piece)),
             borders: Borders::new(&vocab),
             offered: std::iter::once(f32::NEG_INFINITY).chain(single.iter().copied()).collect(),

@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::observe::WordObserver;
 use crate::symbols::UNKNOWN;
-use crate::vocab::DoubleArray;
+use crate::vocab::CharTree;
 
 /// No path has come here yet.
 const NOWHERE: u64 = u64::MAX;
@@ -78,7 +78,7 @@ impl Viterbi {
     #[inline]
     pub(super) fn run<N: Number, O: WordObserver>(
         &mut self,
-        tree: &DoubleArray,
+        tree: &CharTree,
         (scores, unknown): (&[N], N),
         text: &str,
         base: N,
@@ -103,7 +103,7 @@ impl Viterbi {
             let here = N::settle(&mut sums[start..=frontier], &back[start..=frontier]);
             let width = width(bytes[start]);
             let mut single = false;
-            tree.prefixes(&bytes[start..], |length, id| {
+            tree.prefixes(&text[start..], |length, id| {
                 single |= length == width;
                 let score = scores[id as usize];
                 let end = start + length;
