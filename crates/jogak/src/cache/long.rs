@@ -150,6 +150,12 @@ impl LongWords {
         self.get_on(self.seek(word), word, out)
     }
 
+    /// The same for a word of that [`hash`].
+    #[inline]
+    pub(crate) fn get_hashed(&self, hash: u64, word: &[u8], out: &mut Vec<u32>) -> bool {
+        self.get_on(Trail(hash), word, out)
+    }
+
     /// The same, by what [`LongWords::seek`] gave.
     #[inline]
     pub(super) fn get_on(&self, trail: Trail, word: &[u8], out: &mut Vec<u32>) -> bool {

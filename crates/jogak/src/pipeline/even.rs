@@ -220,6 +220,8 @@ impl Words<'_> {
         }
         let Self { tokenizer, model, even, raw, text, scratch, room, parts, .. } = self;
         let (word, before) = (&text[start..end], out.len());
+        let hash = hash_at(text.as_bytes(), start, end);
+        self.habit.ask(hash);
         let ready = raw.ready(&tokenizer.prepare, word, None, room).ok().flatten();
         let mut parts = Parts { model, known: parts, near: &mut scratch.near };
         // Nearly all parts of Chinese are single characters: there is nothing to ask for ahead.
@@ -236,8 +238,7 @@ impl Words<'_> {
             self.odd.push(start as u32);
             return false;
         }
-        word.len() <= LONGEST_KNOWN
-            && (!table.is_large() || self.habit.again(hash_at(text.as_bytes(), start, end)))
+        word.len() <= LONGEST_KNOWN && (!table.is_large() || self.habit.again(hash))
     }
 
     /// Appends the ids of a word, cut from the true sum before it; tells the sum behind it.

@@ -100,10 +100,11 @@ impl<'a> RawWords<'a> {
     /// is to be remembered.
     fn learn(&mut self, known: &KnownWords, start: usize, end: usize, ids: &mut Vec<u32>) -> bool {
         let text = self.text;
+        // What is encoded meanwhile hides how far its bit is.
+        let hash = known.is_large().then(|| hash_at(text.as_bytes(), start, end));
+        hash.into_iter().for_each(|hash| self.habit.ask(hash));
         self.sure = self.sure && self.word(&text[start..end], None, known, ids).is_some();
-        self.sure
-            && end - start <= LONGEST_KNOWN
-            && (!known.is_large() || self.habit.again(hash_at(text.as_bytes(), start, end)))
+        self.sure && end - start <= LONGEST_KNOWN && hash.is_none_or(|hash| self.habit.again(hash))
     }
 
     /// Appends the ids of a raw word. None if they are not certain.

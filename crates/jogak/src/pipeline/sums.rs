@@ -310,7 +310,9 @@ impl Sums<'_> {
             return false;
         }
         let (bytes, before) = (self.text.as_bytes(), out.len());
-        let mark = if self.marked.get(bytes, start, end, out) {
+        let hash = hash_at(bytes, start, end);
+        self.habit.ask(hash);
+        let mark = if self.marked.get_hashed(hash, &bytes[start..end], out) {
             Marked(out.pop().unwrap_or_default())
         } else {
             let Some(mark) = self.near(start, end, out) else {
@@ -321,7 +323,7 @@ impl Sums<'_> {
             if mark.holds_to_the_largest() && mark.extent() <= extent(word.len()) as f64 {
                 return !self.is_cheap
                     && word.len() <= LONGEST_KNOWN
-                    && (!table.is_large() || self.habit.again(hash_at(bytes, start, end)));
+                    && (!table.is_large() || self.habit.again(hash));
             }
             if word.len() <= LONGEST_KNOWN {
                 if self.marked.is_full() {

@@ -17,7 +17,7 @@ use crate::model::cuts::Cuts;
 use crate::model::{Bpe, Scratch, Way};
 use crate::observe::Silent;
 use crate::prepare::Prepared;
-use crate::scan::{count, fastest};
+use crate::scan::{count, fastest, prefetch};
 
 /// Fewer words than this are looked up one by one.
 const FEW: usize = 8;
@@ -58,6 +58,12 @@ impl Habit {
         if self.words >= LATE {
             (self.words, self.joined) = (self.words / 2, self.joined / 2);
         }
+    }
+
+    /// Asks for the memory that [`Habit::again`] will look at.
+    #[inline]
+    pub(super) fn ask(&self, hash: u64) {
+        prefetch(&self.seen, (hash >> (64 - SEEN_BITS)) as usize / 64);
     }
 
     /// Whether a word of this hash was seen before; it is now.
