@@ -13,7 +13,7 @@ use crate::scan::{EIGHT, Look};
 /// Words to a block.
 pub(super) const WORDS: usize = 64;
 
-/// BlockRoom for the ids of a block.
+/// Room for the ids of a block.
 pub(super) const STAGE: usize = WORDS * MOST;
 
 /// What is needed to look up a block.

@@ -11,7 +11,7 @@ use super::raw::Together;
 use super::sums::{WORDS, Waiting, cut_exactly};
 use super::words::Habit;
 use super::{Learned, Tokenizer, Worker};
-use crate::cache::{KnownWords, LONGEST_KNOWN, hash_at, look_up_spans};
+use crate::cache::{KnownWords, LONGEST_KNOWN, look_up_spans};
 use crate::model::Scratch;
 use crate::model::unigram::{Behind, Even, EvenSum, Running, Unigram};
 use crate::normalize::Place;
@@ -220,8 +220,7 @@ impl Words<'_> {
         }
         let Self { tokenizer, model, even, raw, text, scratch, room, parts, .. } = self;
         let (word, before) = (&text[start..end], out.len());
-        let hash = hash_at(text.as_bytes(), start, end);
-        self.habit.ask(hash);
+        let hash = self.habit.ask_if_large(table, text, start, end);
         let ready = raw.ready(&tokenizer.prepare, word, None, room).ok().flatten();
         let mut parts = Parts { model, known: parts, near: &mut scratch.near };
         // Nearly all parts of Chinese are single characters: there is nothing to ask for ahead.
@@ -238,7 +237,7 @@ impl Words<'_> {
             self.odd.push(start as u32);
             return false;
         }
-        word.len() <= LONGEST_KNOWN && (!table.is_large() || self.habit.again(hash))
+        word.len() <= LONGEST_KNOWN && hash.is_none_or(|hash| self.habit.again(hash))
     }
 
     /// Appends the ids of a word, cut from the true sum before it; tells the sum behind it.

@@ -9,7 +9,7 @@ use super::fuse::fuse_each;
 use super::parts::Parts;
 use super::words::Habit;
 use super::{Learned, Looking, Tokenizer, Worker};
-use crate::cache::{KnownWords, LONGEST_KNOWN, Queue, character, hash, hash_at, look_up_spans};
+use crate::cache::{KnownWords, LONGEST_KNOWN, Queue, character, hash, look_up_spans};
 use crate::model::{Model, Precision, Scratch, Unigram, Way};
 use crate::normalize::Place;
 use crate::observe::Silent;
@@ -100,9 +100,7 @@ impl<'a> RawWords<'a> {
     /// is to be remembered.
     fn learn(&mut self, known: &KnownWords, start: usize, end: usize, ids: &mut Vec<u32>) -> bool {
         let text = self.text;
-        // What is encoded meanwhile hides how far its bit is.
-        let hash = known.is_large().then(|| hash_at(text.as_bytes(), start, end));
-        hash.into_iter().for_each(|hash| self.habit.ask(hash));
+        let hash = self.habit.ask_if_large(known, text, start, end);
         self.sure = self.sure && self.word(&text[start..end], None, known, ids).is_some();
         self.sure && end - start <= LONGEST_KNOWN && hash.is_none_or(|hash| self.habit.again(hash))
     }

@@ -11,7 +11,7 @@
 use super::characters::{ByCharacters, Seen};
 use super::texts::ByBlocks;
 use super::{Learned, Looking, Tokenizer, Worker, fuse};
-use crate::cache::{KnownWords, LONGEST_KNOWN, Queue, hash, look_up_between};
+use crate::cache::{KnownWords, LONGEST_KNOWN, Queue, hash, hash_at, look_up_between};
 use crate::error::Result;
 use crate::model::cuts::Cuts;
 use crate::model::{Bpe, Scratch, Way};
@@ -58,6 +58,21 @@ impl Habit {
         if self.words >= LATE {
             (self.words, self.joined) = (self.words / 2, self.joined / 2);
         }
+    }
+
+    /// The hash of `text[start..end]`, if `table` is so large that words are remembered only if they come again. Its bit is
+    /// asked for, so that it is there when the word is encoded.
+    #[inline]
+    pub(super) fn ask_if_large(
+        &self,
+        table: &KnownWords,
+        text: &str,
+        start: usize,
+        end: usize,
+    ) -> Option<u64> {
+        let hash = table.is_large().then(|| hash_at(text.as_bytes(), start, end))?;
+        self.ask(hash);
+        Some(hash)
     }
 
     /// Asks for the memory that [`Habit::again`] will look at.

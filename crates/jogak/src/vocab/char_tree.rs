@@ -218,7 +218,7 @@ impl Builder {
         self.slots[slot] |= base as u64;
         for (child, &label) in todo[first_child..].iter_mut().zip(&*labels) {
             child.0 = base + label as usize;
-            self.slots[child.0] = u64::from(label) << BASE_BITS | self.slots[child.0] & !FREE;
+            self.slots[child.0] = u64::from(label) << BASE_BITS;
         }
         Ok(())
     }
@@ -232,7 +232,7 @@ impl Builder {
 struct Room {
     /// Slots that are taken, by bit; all behind them are free.
     taken: Vec<u64>,
-    /// Slots that some node has as its base.
+    /// Slots that some node has as its base, and the first one: base 0 is that of leaves.
     bases: Vec<u64>,
     /// Where each kind goes on: a word of `taken`.
     from: [usize; KINDS],
@@ -258,7 +258,7 @@ fn add(set: &mut Vec<u64>, bit: usize) {
 impl Room {
     /// All but the root's slot is free.
     fn new() -> Self {
-        Self { taken: vec![1], bases: Vec::new(), from: [0; KINDS] }
+        Self { taken: vec![1], bases: vec![1], from: [0; KINDS] }
     }
 
     /// A base for a node with children of these numbers, at least one, all different and above 0. It is then taken, and so are
@@ -267,15 +267,13 @@ impl Room {
         let first = numbers.iter().min().map_or(0, |&number| number as usize);
         let Self { taken, bases, from } = self;
         let from = &mut from[numbers.len().ilog2() as usize % KINDS];
-        // The first child is in no slot below its number; no node has base 0, for it would be a leaf's.
+        // The first child is in no slot up to its number.
         let mut word = (*from).max((first + 1) / 64);
         let base = loop {
             let at = word * 64;
-            let mut fits = if at > first {
-                !bits(bases, at - first)
-            } else {
-                (!bits(bases, 0)).unbounded_shl((first - at) as u32)
-                    & u64::MAX.unbounded_shl((first + 1 - at) as u32)
+            let mut fits = match at.checked_sub(first) {
+                Some(base) => !bits(bases, base),
+                None => (!bits(bases, 0)).unbounded_shl((first - at) as u32),
             };
             for &number in numbers {
                 fits &= !bits(taken, at + number as usize - first);
@@ -300,6 +298,7 @@ impl Room {
 mod tests {
     use super::*;
     use crate::random::SplitMix64;
+    use std::collections::HashSet;
 
     #[test]
     fn finds_what_a_plain_search_finds() {
@@ -389,8 +388,7 @@ mod tests {
     fn room_is_found_as_slot_by_slot() {
         let mut random = SplitMix64::new(2);
         let mut room = Room::new();
-        let (mut taken, mut bases) =
-            (std::collections::HashSet::from([0]), std::collections::HashSet::from([0]));
+        let (mut taken, mut bases) = (HashSet::from([0]), HashSet::from([0]));
         let mut from = [0; KINDS];
         for _ in 0..5000 {
             let widest: u64 = [1, 2, 3, 20, 200][(random.next() % 5) as usize];
