@@ -152,7 +152,7 @@ impl Spot<'_> {
     /// All of them.
     #[inline(always)]
     pub(super) fn packed(self) -> Packed {
-        Packed(self.half, self.more())
+        Packed::halves(self.half, self.more())
     }
 
     /// The second half; 0 where there is none.

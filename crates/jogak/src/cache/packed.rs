@@ -2,8 +2,8 @@
 
 use crate::scan::Look;
 
-/// Up to six ids of 20 bits, and their number in the lowest four bits; 0 for none. The first three
-/// stand in the first half, which is all that a narrow entry has.
+/// Up to six ids of 20 bits, and their number in the lowest three bits; 0 for none. The first three
+/// stand in the first half, which is all that a narrow entry has. Of each half the fourth bit is [somebody else's](OTHER).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Packed(pub(super) u64, pub(super) u64);
 
@@ -11,8 +11,11 @@ const ID_BITS: u32 = 20;
 const COUNT_BITS: u32 = 4;
 // [`Look::twenties`] goes by it.
 const _: () = assert!(ID_BITS == 20 && COUNT_BITS == 4);
+/// The bit of a half that says nothing about ids.
+pub(super) const OTHER: u64 = 1 << (COUNT_BITS - 1);
+const COUNT: u64 = OTHER - 1;
 /// Stands for the number of ids that are kept elsewhere.
-const ELSEWHERE: u64 = 15;
+const ELSEWHERE: u64 = COUNT;
 
 /// Ids to a word here, at most.
 pub const MOST: usize = 6;
@@ -27,7 +30,7 @@ impl Packed {
 
     /// Where, if so.
     pub(super) fn place(self) -> Option<u32> {
-        let elsewhere = self.0 & ((1 << COUNT_BITS) - 1) == ELSEWHERE;
+        let elsewhere = self.0 & COUNT == ELSEWHERE;
         elsewhere.then_some((self.0 >> COUNT_BITS) as u32)
     }
 
@@ -39,12 +42,17 @@ impl Packed {
         let pack =
             |ids: &[u32]| ids.iter().rev().fold(0, |packed, &id| packed << ID_BITS | u64::from(id));
         let (first, last) = ids.split_at(ids.len().min(3));
-        Some(Packed(pack(first) << COUNT_BITS | ids.len() as u64, pack(last)))
+        Some(Packed(pack(first) << COUNT_BITS | ids.len() as u64, pack(last) << COUNT_BITS))
     }
 
-    /// Of a narrow entry.
+    /// These, as they stand in a narrow entry.
     pub(super) fn half(half: u64) -> Packed {
-        Packed(half, 0)
+        Packed::halves(half, 0)
+    }
+
+    /// These, as they stand in a wide entry.
+    pub(super) fn halves(first: u64, second: u64) -> Packed {
+        Packed(first & !OTHER, second & !OTHER)
     }
 
     /// What a narrow entry takes, if that is all.
@@ -55,7 +63,7 @@ impl Packed {
     /// How many ids there are; None if they are not here.
     #[inline(always)]
     pub(super) fn count(self) -> Option<usize> {
-        let count = (self.0 & ((1 << COUNT_BITS) - 1)) as usize;
+        let count = (self.0 & COUNT) as usize;
         (count.wrapping_sub(1) < MOST).then_some(count)
     }
 
@@ -83,7 +91,7 @@ impl Packed {
     /// How many ids there are in a half, if no more than it has, and they are here.
     #[inline(always)]
     fn few(half: u64) -> Option<usize> {
-        let count = (half & ((1 << COUNT_BITS) - 1)) as usize;
+        let count = (half & COUNT) as usize;
         (count.wrapping_sub(1) < 3).then_some(count)
     }
 
@@ -104,7 +112,8 @@ impl Packed {
         let first = self.0 >> COUNT_BITS;
         (out[0], out[1], out[2]) = (id(first, 0), id(first, 1), id(first, 2));
         if count > 3 {
-            (out[3], out[4], out[5]) = (id(self.1, 0), id(self.1, 1), id(self.1, 2));
+            let more = self.1 >> COUNT_BITS;
+            (out[3], out[4], out[5]) = (id(more, 0), id(more, 1), id(more, 2));
         }
     }
 }

@@ -113,7 +113,7 @@ impl<F: FnMut(&mut KnownWords, usize, usize, &mut Vec<u32>)> Task for Queued<'_,
                 kept => Spot::of(kept),
             };
             let (known, ids) = write_known::<L, _>(rest.iter().copied(), &mut stage, found, |_| ());
-            out.extend_from_slice(&stage[..ids]);
+            append(out, &stage, ids);
             let Some((&Waiting { start, end, sought, .. }, behind)) = rest[known..].split_first()
             else {
                 return;
@@ -273,7 +273,7 @@ where
                     found,
                     behind_known,
                 );
-                out.extend_from_slice(&stage[..ids]);
+                append(out, stage, ids);
                 fetch_behind(out);
                 done += known;
                 if done == words {
@@ -310,6 +310,21 @@ const LINE: usize = 64 / size_of::<u32>();
 pub(super) fn fetch_behind(out: &mut Vec<u32>) {
     if let Some(room) = out.spare_capacity_mut().get(AHEAD) {
         (0..room.len()).step_by(LINE).for_each(|at| prefetch(room, at));
+    }
+}
+
+/// So few ids are copied without asking how many they are.
+const FEW: usize = 16;
+
+/// Appends the first ids of a stage. Where words are new, there are few between two of them: too few for a call.
+#[inline(always)]
+fn append(out: &mut Vec<u32>, stage: &[u32; STAGE], ids: usize) {
+    if ids > FEW {
+        out.extend_from_slice(&stage[..ids]);
+    } else if let Some(few) = stage.first_chunk::<FEW>() {
+        let to = out.len() + ids;
+        out.extend_from_slice(few);
+        out.truncate(to);
     }
 }
 

@@ -7,12 +7,17 @@
 use super::INLINE;
 use super::found::{Found, LOW_SEVEN, Sought, is_narrow};
 use super::lines::{Line, Lines, number, set};
-use super::packed::Packed;
+use super::packed::{OTHER, Packed};
 use crate::scan::Look;
 
 // One line of the cache: four narrow entries, or two wide ones. First stand the keys, then the ids: those of
 // entry i of n are at i and 4 + i; a wide one's second halves at 2 + i and 6 + i. The key 0 marks a free entry:
-// no word has it.
+// no word has it. A word that finds no free entry goes on to the next line. Lines are often full with no word gone on, and the
+// next line would come from memory for each word that is new: so a bit of the last number, which ids do not need, says
+// whether a word has gone on.
+
+/// Number 7 of a line has this bit if a word has gone on.
+const GONE_ON: u64 = OTHER;
 
 /// Entries of a line of the narrow words, and of the wide ones.
 const fn entries(narrow: bool) -> usize {
@@ -22,6 +27,13 @@ const fn entries(narrow: bool) -> usize {
 /// The first free entry.
 fn free(line: &Line, narrow: bool) -> Option<usize> {
     (0..entries(narrow)).find(|&at| number(line, at) == 0 && (narrow || number(line, 2 + at) == 0))
+}
+
+/// The ids of an entry.
+#[inline(always)]
+fn ids(line: &Line, entry: usize, narrow: bool) -> Packed {
+    let first = number(line, 4 + entry);
+    if narrow { Packed::half(first) } else { Packed::halves(first, number(line, 6 + entry)) }
 }
 
 /// A word lies in one of so many lines from its place on, or is not remembered; see [`FAR`](super::FAR).
@@ -169,15 +181,14 @@ impl ShortWords {
     #[inline(always)]
     pub(super) fn get<L: Look>(&self, sought: Sought) -> Packed {
         let all = self.found();
-        let region = self.region(sought);
+        let (narrow, region) = (self.is_narrow(sought), self.region(sought));
         let mut at = sought.line as usize;
         for _ in 0..FAR_LINES {
-            if let Some((line, entry)) = all.entry::<L>(Sought { line: at as u32, ..sought }) {
-                let more = if self.is_narrow(sought) { 0 } else { number(line, 6 + entry) };
-                return Packed(number(line, 4 + entry), more);
+            let here = Sought { line: at as u32, ..sought };
+            if let Some((line, entry)) = all.entry::<L>(here) {
+                return ids(line, entry, narrow);
             }
-            // A line with a free entry is the last one.
-            if all.entry::<L>(Sought { line: at as u32, ..Sought::default() }).is_some() {
+            if all.lines.get(at).is_none_or(|line| number(line, 7) & GONE_ON == 0) {
                 break;
             }
             at = region.behind(at);
@@ -232,6 +243,7 @@ impl ShortWords {
                 }
                 return true;
             }
+            set(line, 7, number(line, 7) | GONE_ON);
             at = region.behind(at);
         }
         false
@@ -265,7 +277,7 @@ impl ShortWords {
                 let low = number(line, entry);
                 let key = u128::from(low & LOW_SEVEN) | u128::from(low & !LOW_SEVEN) << 64;
                 let sought = self.found().sought(key, (low >> 56) as usize);
-                self.has_lost |= !self.enter(sought, Packed(number(line, 4 + entry), 0));
+                self.has_lost |= !self.enter(sought, ids(line, entry, true));
             }
         }
         for line in wide_lines {
@@ -273,9 +285,8 @@ impl ShortWords {
                 let (low, high) = (number(line, entry), number(line, 2 + entry));
                 if (low, high) != (0, 0) {
                     let key = u128::from(low) | u128::from(high) << 64;
-                    let ids = Packed(number(line, 4 + entry), number(line, 6 + entry));
                     let sought = self.found().sought(key, (high >> 56) as usize);
-                    self.has_lost |= !self.enter(sought, ids);
+                    self.has_lost |= !self.enter(sought, ids(line, entry, false));
                 }
             }
         }
@@ -295,6 +306,37 @@ mod tests {
             .filter(|word| table.seek(word.as_bytes(), 0, word.len()).line as usize == line)
             .take(count)
             .collect()
+    }
+
+    #[test]
+    fn full_lines_end_a_search_until_a_word_goes_on() {
+        let [three, six] = [&[1 << 19, 0, (1 << 20) - 1][..], &[(1 << 20) - 1; 6]];
+        for (wide, entries, ids) in [("", 4, three), ("....", 2, six)] {
+            let ids = Packed::new(ids).unwrap_or(Packed::NONE);
+            let mut table = ShortWords::with_lines(64, 64, 0);
+            let seek = |table: &ShortWords, word: &str| table.seek(word.as_bytes(), 0, word.len());
+            let first = seek(&table, &format!("0000{wide}")).line;
+            let words: Vec<String> = (0..=0xFFFF_u32)
+                .map(|n| format!("{n:04x}{wide}"))
+                .filter(|word| seek(&table, word).line == first)
+                .take(entries + 2)
+                .collect();
+            let (there, new) = words.split_at(entries + 1);
+            for (count, word) in (1..).zip(there) {
+                let sought = seek(&table, word);
+                assert!(table.enter(sought, ids));
+                let has_gone_on = number(&table.lines.all()[first as usize], 7) & GONE_ON != 0;
+                assert_eq!(has_gone_on, count > entries);
+                for (at, word) in words.iter().enumerate() {
+                    let expected = if at < count { ids } else { Packed::NONE };
+                    assert!(
+                        table.get::<Plain>(seek(&table, word)) == expected,
+                        "{word} of {count}"
+                    );
+                }
+            }
+            assert_eq!((there.len(), new.len()), (entries + 1, 1));
+        }
     }
 
     #[test]
