@@ -12,7 +12,7 @@
 //! ```
 
 use aho_corasick::AhoCorasick;
-use unicode_segmentation::UnicodeSegmentation;
+use unicode_segmentation::{GraphemeCursor, UnicodeSegmentation};
 
 use crate::error::{Error, Result};
 
@@ -122,21 +122,37 @@ impl Charsmap {
     /// As HF tokenizers has it: where a key begins a grapheme cluster of less than six bytes, the
     /// shortest such key's replacement stands for the whole cluster; where not, or in longer ones, the
     /// same goes for each character.
+    ///
+    /// A cluster with none of the characters that [`Charsmap::changes`] looks for stays as it is: the
+    /// first one of a key is one of them, or the second one. So only the clusters of these are made.
     pub(super) fn run_graphemes(&self, text: &str, out: &mut impl Sink) {
-        for (start, cluster) in text.grapheme_indices(true) {
-            let end = start + cluster.len();
-            if cluster.len() < 6
-                && let Some(replacement) = self.shortest(cluster)
-            {
-                out.write(replacement, start, end);
-                continue;
-            }
-            for (at, c) in cluster.char_indices() {
-                let (from, to) = (start + at, start + at + c.len_utf8());
-                match self.shortest(&text[from..to]) {
-                    Some(replacement) => out.write(replacement, from, to),
-                    None => out.keep(text, from, to),
-                }
+        let mut done = 0;
+        while let Some((_, _, behind)) = self.active.find(text, done) {
+            let rest = &text[done..];
+            let mut border = GraphemeCursor::new(behind - done, rest.len(), true);
+            let start = border.prev_boundary(rest, 0).ok().flatten().map_or(done, |at| done + at);
+            let end = start + text[start..].graphemes(true).next().map_or(0, str::len);
+            out.keep(text, done, start);
+            self.run_cluster(text, start, end, out);
+            done = end;
+        }
+        out.keep(text, done, text.len());
+    }
+
+    /// The grapheme cluster from `start` to `end`.
+    fn run_cluster(&self, text: &str, start: usize, end: usize, out: &mut impl Sink) {
+        let cluster = &text[start..end];
+        if cluster.len() < 6
+            && let Some(replacement) = self.shortest(cluster)
+        {
+            out.write(replacement, start, end);
+            return;
+        }
+        for (at, c) in cluster.char_indices() {
+            let (from, to) = (start + at, start + at + c.len_utf8());
+            match self.shortest(&text[from..to]) {
+                Some(replacement) => out.write(replacement, from, to),
+                None => out.keep(text, from, to),
             }
         }
     }
@@ -392,6 +408,59 @@ mod tests {
         assert_eq!(run(&map, "abcd ab\0 bcd c bc éa\u{1}"), "2d 1\0 3  b ea".to_owned() + "x");
         assert!(!map.changes("xyz a a"));
         assert_eq!(run(&compiled(&[("a", "b")]), "가나다"), "가나다");
+    }
+
+    #[test]
+    fn clusters_are_those_of_the_whole_text() {
+        let rules =
+            [("e\u{301}", "é"), ("\u{301}", ""), ("가\u{11a8}", "y"), ("각", "x"), ("①", "1")];
+        let map = compiled(&[&rules[..], &[("ﬁ", "fi"), ("\u{1f1f0}", "k"), ("👩", "w")]].concat());
+        let parts = [
+            "e",
+            "\u{301}",
+            "가",
+            "\u{11a8}",
+            "각",
+            "①",
+            "ﬁ",
+            "🇰",
+            "🇷",
+            "👩",
+            "\u{200d}",
+            "👧",
+            "क",
+            "\u{94d}",
+            "ष",
+            "\u{93f}",
+            "\r",
+            "\n",
+            "\u{1100}",
+            "\u{1161}",
+            "\u{600}",
+            "\u{323}",
+            "한",
+            "漢",
+            " ",
+            "\u{1f3fd}",
+            "\u{fe0f}",
+            "กำ",
+        ];
+        let mut random = crate::random::SplitMix64::new(5);
+        for _ in 0..20_000 {
+            // Few different parts, so that the same ones meet in long runs.
+            let some: Vec<_> = (0..2 + random.next() % 4)
+                .map(|_| parts[random.next() as usize % parts.len()])
+                .collect();
+            let text: String = (0..random.next() % 24)
+                .map(|_| some[random.next() as usize % some.len()])
+                .collect();
+            let (mut plain, mut out) = (String::new(), String::new());
+            for (start, cluster) in text.grapheme_indices(true) {
+                map.run_cluster(&text, start, start + cluster.len(), &mut plain);
+            }
+            map.run_graphemes(&text, &mut out);
+            assert_eq!(out, plain, "{text:?}");
+        }
     }
 
     #[test]
