@@ -1,18 +1,32 @@
 //! Unknown pieces that stand side by side become one, where the model says so.
 
+/// Ids that are looked at without a branch, many at a time.
+const BLOCK: usize = 64;
+
 /// Makes one of every run of unknown pieces from place `first` on.
 pub(super) fn fuse(ids: &mut Vec<u32>, first: usize, unknown: u32) {
-    let (mut kept, mut at) = (first, first);
-    // What lies between two runs moves at once.
-    while let Some(run) = next_run(ids, at, unknown) {
-        ids.copy_within(at..=run, kept);
-        kept += run + 1 - at;
-        at = run + ids[run..].iter().take_while(|&&id| id == unknown).count();
+    let Some(mut at) = next_run(ids, first, unknown) else { return };
+    // The first of the run stays where it is.
+    at += 1;
+    let mut kept = at;
+    while at < ids.len() {
+        let end = ids.len().min(at + BLOCK);
+        if has_run(&ids[at - 1..end], unknown) {
+            // Where runs are they are many: no branch.
+            let mut before = ids[at - 1];
+            for at in at..end {
+                let id = ids[at];
+                ids[kept] = id;
+                kept += usize::from((id != unknown) | (before != unknown));
+                before = id;
+            }
+        } else {
+            ids.copy_within(at..end, kept);
+            kept += end - at;
+        }
+        at = end;
     }
-    if kept < at {
-        ids.copy_within(at.., kept);
-        ids.truncate(kept + ids.len() - at);
-    }
+    ids.truncate(kept);
 }
 
 /// The same in each of several texts. The first one begins at place `first`, and the others where the one before them ends,
@@ -35,16 +49,19 @@ pub(super) fn fuse_each(ids: &mut Vec<u32>, first: usize, ends: &mut [usize], un
     ids.truncate(kept);
 }
 
+/// Whether two of these ids that stand side by side are this one.
+#[inline(always)]
+fn has_run(ids: &[u32], this: u32) -> bool {
+    let pairs = ids.iter().zip(&ids[1..]);
+    pairs.fold(false, |found, (&one, &next)| found | ((one == this) & (next == this)))
+}
+
 /// Where the next two ids from place `from` on that are this one begin.
 fn next_run(ids: &[u32], from: usize, this: u32) -> Option<usize> {
-    /// Ids that are looked at without a branch, many at a time.
-    const BLOCK: usize = 64;
-    let is_run = |pair: &[u32]| (pair[0] == this) & (pair[1] == this);
     let starts = (from..ids.len()).step_by(BLOCK);
     let mut blocks = starts.map(|at| (at, &ids[at..ids.len().min(at + BLOCK + 1)]));
-    let (at, block) = blocks
-        .find(|(_, block)| block.windows(2).fold(false, |found, pair| found | is_run(pair)))?;
-    Some(at + block.windows(2).position(is_run)?)
+    let (at, block) = blocks.find(|(_, block)| has_run(block, this))?;
+    Some(at + block.windows(2).position(|pair| pair == [this, this])?)
 }
 
 #[cfg(test)]

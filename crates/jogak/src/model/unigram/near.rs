@@ -219,6 +219,11 @@ impl NearTies {
             let here = places[start].best;
             extent = extent.max(here.abs());
             let from = (start as u64) << 32;
+            if letters[start].number == 0 {
+                // No piece has it: there is one way, and none past it.
+                places[start + 1] = Place { best: here + unknown, back: from, ..NOWHERE };
+                continue;
+            }
             let mut node = model.tree.root();
             let mut covered = false;
             let ahead = letters[start..].iter().zip(&mut places[start + 1..]);
@@ -244,7 +249,12 @@ impl NearTies {
             let Place { best, second, back } = places[end];
             lead = lead.min(best - second);
             let (start, value) = ((back >> 32) as usize, back as u32);
-            if value == 0 {
+            if value != 0 {
+                out.push(value - 1);
+            } else if let (None, Some(id)) = (&model.byte_fallback, model.unknown) {
+                has_unknown = true;
+                out.push(id);
+            } else {
                 has_unknown = true;
                 let to = letters.get(end).map_or(part.len(), |letter| letter.start as usize);
                 let character = &part[letters[start].start as usize..to];
@@ -253,8 +263,6 @@ impl NearTies {
                 let ids = model.byte_fallback.as_ref().map_or(1, |_| character.len());
                 let last = out.len() - ids;
                 out[last..].reverse();
-            } else {
-                out.push(value - 1);
             }
             end = start;
         }
