@@ -9,7 +9,7 @@ import json
 import random
 from typing import Any
 
-from jogak.formats.bytelevel import ALPHABET, from_bytes
+from jogak.formats.bytelevel import ALPHABET, OF_TEXT, from_bytes
 
 __all__ = ["file", "text"]
 
@@ -238,7 +238,8 @@ def post_processor(rng: random.Random, ids: dict[str, int], depth: int = 0) -> d
 
 def _characters(rng: random.Random, byte_level: bool) -> list[str]:
     if byte_level:
-        return rng.sample(ALPHABET, 256 if rng.random() < 0.7 else 200)
+        letters = rng.choice([ALPHABET, ALPHABET, OF_TEXT])
+        return rng.sample(letters, len(letters) if rng.random() < 0.7 else 200)
     pool = [*"abcdeéhgtu12.' ▁Ġ가나中\n#<>xZ", "\u0301", "Ａ", "é"]
     pool = sorted({*pool})
     return rng.sample(pool, rng.randrange(3, len(pool)))

@@ -21,6 +21,7 @@ import pytest
 import jogak
 from jogak.errors import ConfigError, FormatError, JogakError, UnsupportedFeature
 from jogak.formats import hf_json
+from jogak.formats.bytelevel import ALPHABET, OF_TEXT
 
 tokenizers = pytest.importorskip("tokenizers")
 
@@ -277,3 +278,32 @@ def test_unknown_characters_without_an_unknown_piece() -> None:
             for way in ways:
                 assert answer(way) == expected, (file, text)
     assert min(seen.values()) > 400, seen
+
+
+def test_bytes_that_no_text_has_may_lack() -> None:
+    """GPT-NeoX's vocabulary has none of them and is a byte-level one; one byte more, and it is not."""
+    rng = random.Random(7)
+    unseen = [letter for letter in ALPHABET if letter not in OF_TEXT]
+    assert len(unseen) == 13
+    for lacking in [[], unseen, *(rng.sample(unseen, rng.randrange(1, 13)) for _ in range(20))]:
+        for more in [[], ["Ã"], ["a"], ["Ġ"]]:
+            letters = [letter for letter in ALPHABET if letter not in (*lacking, *more)]
+            merges = [("Ġ", "a"), ("t", "h"), ("th", "e"), ("ê", "°"), ("ê°", "Ģ")]
+            merges = [pair for pair in merges if {*"".join(pair)} <= {*letters}]
+            pieces = [*rng.sample(letters, len(letters)), *map("".join, merges)]
+            model = {
+                "type": "BPE",
+                "vocab": {text: id_ for id_, text in enumerate(pieces)},
+                "merges": merges,
+                "unk_token": rng.choice([None, "b"]),
+                "fuse_unk": rng.random() < 0.5,
+            }
+            words = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True}
+            file = json.dumps({"version": "1.0", "pre_tokenizer": words, "model": model})
+            peer, tok = Peer(file), jogak.Tokenizer(hf_json.loads(file.encode()))
+            assert isinstance(tok.spec.model, jogak.BPEModel)
+            assert tok.spec.model.alphabet == ("chars" if more else "bytes")
+            for _ in range(10):
+                kinds = ("the a", "é가이\n", [chr(rng.randrange(0xD800))])
+                text = "".join(rng.choice(rng.choice(kinds)) for _ in range(12))
+                assert tok.encode(text) == peer.encode(text), (lacking, more, text)

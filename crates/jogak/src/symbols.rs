@@ -18,6 +18,11 @@ use rustc_hash::FxHashMap;
 /// Stands where a character is outside the alphabet; it is never part of a pair.
 pub const UNKNOWN: u32 = u32::MAX - 2;
 
+/// Whether a text can have this byte: UTF-8 has neither 0xC0 and 0xC1 nor 0xF5 and above.
+pub(crate) fn is_of_text(byte: u8) -> bool {
+    !matches!(byte, 0xC0 | 0xC1 | 0xF5..)
+}
+
 /// How a word's border is written into its symbols.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Marker {
@@ -482,6 +487,17 @@ mod tests {
         assert_eq!(cut(Marker::Prefix { text: text("▁") }, "low"), ["▁", "l", "o", "w"]);
         let continuation = Marker::Continuation { text: text("##") };
         assert_eq!(cut(continuation, "계란밥"), ["계", "##란", "##밥"]);
+    }
+
+    #[test]
+    fn bytes_of_text_are_those_of_all_characters() {
+        let mut found = [false; 256];
+        for character in '\0'..=char::MAX {
+            let mut bytes = [0; 4];
+            let text = character.encode_utf8(&mut bytes);
+            text.bytes().for_each(|byte| found[usize::from(byte)] = true);
+        }
+        assert!((0..=u8::MAX).all(|byte| found[usize::from(byte)] == is_of_text(byte)));
     }
 
     #[test]

@@ -15,7 +15,7 @@ import re
 from collections.abc import Collection, Iterable
 from functools import cache
 
-__all__ = ["ALPHABET", "first_foreign", "from_bytes", "has_all_bytes", "to_bytes"]
+__all__ = ["ALPHABET", "OF_TEXT", "first_foreign", "from_bytes", "has_all_bytes", "to_bytes"]
 
 
 def _draw_bytes() -> tuple[str, ...]:
@@ -29,6 +29,8 @@ ALPHABET: tuple[str, ...] = _draw_bytes()
 _BYTE_OF = {character: byte for byte, character in enumerate(ALPHABET)}
 _DRAW = dict(enumerate(ALPHABET))
 _LETTERS = frozenset(ALPHABET)
+#: Those of bytes that text in UTF-8 can have: no text has 0xC0, 0xC1, or 0xF5 and above.
+OF_TEXT: tuple[str, ...] = tuple(ALPHABET[byte] for byte in (*range(0xC0), *range(0xC2, 0xF5)))
 
 
 def from_bytes(data: bytes) -> str:
@@ -56,12 +58,15 @@ def to_bytes(text: str) -> bytes:
 
 
 def has_all_bytes(texts: Collection[str]) -> bool:
-    """Whether all 256 byte characters are among the texts (a set or dict answers fastest).
+    """Whether all bytes that a text can have are drawn among the texts (a set or dict answers fastest).
 
-    >>> has_all_bytes(set(ALPHABET)), has_all_bytes({"a", "b"})
-    (True, False)
+    Vocabularies that were trained without an alphabet, as GPT-NeoX's, lack those that no text in UTF-8
+    has: 0xC0, 0xC1, and 0xF5 to 0xFF.
+
+    >>> has_all_bytes(set(ALPHABET)), has_all_bytes({*ALPHABET} - {"ÿ"}), has_all_bytes({"a", "b"})
+    (True, True, False)
     """
-    return all(character in texts for character in ALPHABET)
+    return all(character in texts for character in OF_TEXT)
 
 
 @cache

@@ -127,7 +127,7 @@ def _gpt2(file: Section) -> Spec:
         if cut < 0 or not right or not (left in plain and right in plain and left + right in plain):
             raise _merge_fault(file, rank, line, ids)
         merges[ids[left], ids[right]] = None
-    missing = next((c for c in bytelevel.ALPHABET if c not in ids or c in special), None)
+    missing = next((c for c in bytelevel.OF_TEXT if c not in ids or c in special), None)
     if missing is not None:
         raise file.refused(f"the byte {missing!r} is no token; llama.cpp would drop it from texts")
     # What no text becomes, such as [PAD151936], need not be bytes.

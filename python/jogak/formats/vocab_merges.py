@@ -4,8 +4,9 @@
 behind a line ``#version: 0.2``. GPT-2 itself calls them ``encoder.json`` and ``vocab.bpe``.
 
 The files do not say what marks the border of words, how text is cut into words, which pieces are
-special, what is unknown, or how it is encoded. A byte-level vocabulary can be seen for sure (all 256
-byte characters are pieces); everything else is given when reading, and so need not stand in the files.
+special, what is unknown, or how it is encoded. A byte-level vocabulary can be seen for sure (all bytes
+that a text can have are pieces, drawn as characters); everything else is given when reading, and so need
+not stand in the files.
 
 Rule: what would give other ids even then is refused when writing.
 

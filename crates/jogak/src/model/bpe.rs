@@ -16,7 +16,7 @@ use super::{Sink, Way};
 use crate::beside::{WORTH, both};
 use crate::error::{Error, Result};
 use crate::observe::{Silent, WordObserver};
-use crate::symbols::{Marker, Symbol, Symbols, UNKNOWN};
+use crate::symbols::{Marker, Symbol, Symbols, UNKNOWN, is_of_text};
 use crate::vocab::Vocab;
 
 pub use parts::BpeParts;
@@ -51,7 +51,7 @@ pub struct Bpe {
     hf_rules: bool,
     /// The text behind every word that is glued to its last character.
     word_suffix: String,
-    /// All 256 bytes are pieces, where symbols are bytes.
+    /// All bytes that a text can have are pieces, where symbols are bytes.
     all_bytes: bool,
     /// Every piece has one derivation, from pieces of lower rank: long words may go by windows.
     proper: bool,
@@ -91,7 +91,11 @@ impl Bpe {
         let symbols = symbols(&parts, &vocab, &hidden);
         let scored = parts.merges.is_none() && parts.scores.is_some();
         let all_bytes = match &symbols {
-            Symbols::Bytes { ids } => ids.iter().all(|&id| (id as usize) < vocab.len()),
+            Symbols::Bytes { ids } => {
+                let mut of_text =
+                    (0..=u8::MAX).zip(ids.iter()).filter(|(byte, _)| is_of_text(*byte));
+                of_text.all(|(_, &id)| (id as usize) < vocab.len())
+            }
             Symbols::Chars(_) => false,
         };
         let by_characters = by_characters(&parts, &vocab);

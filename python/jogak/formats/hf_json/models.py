@@ -126,7 +126,7 @@ def _bpe(node: Node, as_bytes: bool) -> Draft:
     merges, makes = _merges(node.field("merges"), ids, len(prefix.encode()))
     over_bytes = as_bytes and marker.kind == "none" and bytelevel.has_all_bytes(ids)
     if over_bytes:
-        # Among all bytes nothing is unknown.
+        # Among all bytes that a text can have nothing is unknown.
         unknown, fuse_unknown, byte_fallback = None, False, False
 
     def build(pieces: tuple[str | None, ...]) -> Model:
