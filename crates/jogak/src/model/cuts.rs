@@ -29,8 +29,8 @@ pub(crate) struct Cuts {
     /// The same where whole texts are cut ([`OF_MARKS`]).
     in_texts: Box<[u8; 1 << 16]>,
     entries: Vec<u64>,
-    /// The same for ASCII: row left, bit right.
-    ascii: Box<[u128; 128]>,
+    /// The same for ASCII: row left, bit right, in two halves.
+    ascii: Box<[[u64; 2]; 128]>,
     /// Which of ASCII a piece may have before a mark, and which behind it.
     before_mark: u128,
     behind_mark: u128,
@@ -88,7 +88,7 @@ impl Cuts {
             flags: Box::new([0; 1 << 16]),
             in_texts: Box::new([0; 1 << 16]),
             entries: vec![0; 1 << (BITS - 6)],
-            ascii: Box::new([0; 128]),
+            ascii: Box::new([[0; 2]; 128]),
             before_mark: 0,
             behind_mark: 0,
         };
@@ -150,14 +150,15 @@ impl Cuts {
         }
         let entered = |cuts: &Self, left: u32, right: u32| {
             let kinds = cuts.flags(left) & cuts.flags(right) >> KINDS;
-            u128::from(cuts.entered(left, right, kinds))
+            cuts.entered(left, right, kinds)
         };
         for left in 0..0x80 {
             for right in 0..0x80 {
-                cuts.ascii[left as usize] |= entered(&cuts, left, right) << right;
+                let joined = u64::from(entered(&cuts, left, right)) << (right % 64);
+                cuts.ascii[left as usize][right as usize / 64] |= joined;
             }
-            cuts.before_mark |= entered(&cuts, left, u32::from(MARK)) << left;
-            cuts.behind_mark |= entered(&cuts, u32::from(MARK), left) << left;
+            cuts.before_mark |= u128::from(entered(&cuts, left, u32::from(MARK))) << left;
+            cuts.behind_mark |= u128::from(entered(&cuts, u32::from(MARK), left)) << left;
         }
         cuts
     }
@@ -223,8 +224,7 @@ impl Cuts {
                 }
                 at += 1;
                 borders[count] = at as u32;
-                let row = self.ascii[usize::from(pair[0] & 0x7F)];
-                count += usize::from(row >> (pair[1] & 0x7F) & 1 == 0);
+                count += usize::from(!self.joined_ascii(pair[0], pair[1]));
             }
             at += 1;
         } else {
@@ -245,11 +245,18 @@ impl Cuts {
         &borders[..=count]
     }
 
+    /// The same for two characters of ASCII.
+    #[inline(always)]
+    fn joined_ascii(&self, left: u8, right: u8) -> bool {
+        let half = self.ascii[usize::from(left & 0x7F)][usize::from(right >> 6 & 1)];
+        half >> (right & 63) & 1 == 1
+    }
+
     /// Whether a piece may lie across the border of two characters of these flags.
     #[inline(always)]
     fn joined(&self, (left, left_flags): (u32, u8), (right, right_flags): (u32, u8)) -> bool {
         if (left | right) < 0x80 {
-            return self.ascii[left as usize] >> right & 1 == 1;
+            return self.joined_ascii(left as u8, right as u8);
         }
         let kinds = left_flags & right_flags >> KINDS;
         kinds != 0 && self.entered(left, right, kinds)

@@ -6,6 +6,8 @@
 //! ids hold for all sums up to the largest. What such a part adds to the sum is bounded by its length. Of a model
 //! whose scores are [even](crate::model::unigram::Even), parts are remembered whose ids hold wherever sums are not rounded.
 
+use std::hint::select_unpredictable;
+
 use super::fuse;
 use crate::cache::{KnownWords, look_up_spans};
 use crate::model::unigram::{Marked, NearTies, Unigram};
@@ -24,14 +26,18 @@ const BEHIND: usize = 16;
 /// How far sums in a known part may be from the one before it.
 #[inline(always)]
 fn extent(model: &Unigram, part: &[u8]) -> f64 {
-    match *part {
-        // Rare characters may cost more than their byte allows, and are not rare in code.
-        [byte] => model.extent_of_ascii(byte),
-        [0xE2, 0x96, 0x81] => model.extent_of_mark(),
-        // Words begin with a mark, `▁`, which costs little.
-        [0xE2, 0x96, 0x81, ref rest @ ..] => MOST_A_BYTE * (1 + rest.len()) as f64,
-        _ => MOST_A_BYTE * part.len() as f64,
+    // Words begin with a mark, `▁`, which costs little.
+    match part {
+        [0xE2, 0x96, 0x81] => return model.extent_of_mark(),
+        [0xE2, 0x96, 0x81, rest @ ..] => return MOST_A_BYTE * (1 + rest.len()) as f64,
+        _ => {}
     }
+    // Rare characters may cost more than their byte allows, and are not rare in code. Whether a part is one can not be
+    // foreseen: no branch.
+    let of_ascii = part.first().map_or(0.0, |&byte| model.extent_of_ascii(byte));
+    let of_bytes = MOST_A_BYTE * part.len() as f64;
+    let alone = part.len() == 1;
+    f64::from_bits(select_unpredictable(alone, of_ascii.to_bits(), of_bytes.to_bits()))
 }
 
 /// Whether a part with these ids may be remembered.
