@@ -112,9 +112,10 @@ impl CharSet {
     /// Whether no member begins in a stride, behind which there is a byte more.
     fn is_quiet(&self, stride: &[u8]) -> bool {
         stride.iter().zip(&stride[1..]).fold(true, |all, (&byte, &next)| {
-            let quiet = self.quiet.iter().fold(false, |quiet, &(first, width)| {
-                quiet | (byte.wrapping_sub(first) < width)
-            });
+            let quiet = self
+                .quiet
+                .iter()
+                .fold(false, |quiet, &(first, width)| quiet | (byte.wrapping_sub(first) < width));
             all & (quiet | ((byte == 0xEA) & (next >= self.quiet_behind)))
         })
     }
