@@ -27,6 +27,16 @@ def test_a_small_file(tmp_path: Path) -> None:
     assert len(spec.model.merges or ()) == 2
 
 
+def test_a_byte_that_no_text_has_may_lack(tmp_path: Path) -> None:
+    tokens = small()["tokens"]
+    tokens[0xFF] = "xyz"
+    text = "\xff the é가"
+    tok = jogak.Tokenizer(ours.read(make(tmp_path / "x", small(tokens=tokens))))
+    assert tok.encode(text) == jogak.Tokenizer(ours.read(make(tmp_path / "y", small()))).encode(
+        text
+    )
+
+
 @pytest.mark.parametrize("big", [False, True])
 @pytest.mark.parametrize("version", [2, 3])
 def test_versions_and_byte_orders(tmp_path: Path, version: int, big: bool) -> None:

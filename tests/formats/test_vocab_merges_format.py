@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from jogak import formats
 from jogak.errors import ConfigError, FormatError, UnsupportedFeature
 from jogak.formats import vocab_merges
-from jogak.formats.bytelevel import ALPHABET
+from jogak.formats.bytelevel import ALPHABET, OF_TEXT
 from jogak.spec import BPEModel, Marker, Named, Spec
 
 BYTES = json.dumps({text: i for i, text in enumerate([*ALPHABET, "Ġt", "<end> "])})
@@ -141,8 +141,11 @@ def test_the_marker_must_be_given(tmp_path: Path, piece: str, end: str) -> None:
     formats.read(tmp_path, marker="none", pretokenizer="whitespace")
 
 
-def test_bytes_with_a_suffix_are_not_taken_for_plain_bytes(tmp_path: Path) -> None:
-    pieces = [*ALPHABET, *(character + "</w>" for character in ALPHABET)]
+@pytest.mark.parametrize("letters", [ALPHABET, OF_TEXT], ids=["all bytes", "those of text"])
+def test_bytes_with_a_suffix_are_not_taken_for_plain_bytes(
+    letters: tuple[str, ...], tmp_path: Path
+) -> None:
+    pieces = [*letters, *(character + "</w>" for character in letters)]
     write_pair(tmp_path, json.dumps({text: i for i, text in enumerate(pieces)}), "")
     with pytest.raises(UnsupportedFeature, match=r"the pieces are bytes and also end in '</w>'"):
         formats.read(tmp_path)

@@ -245,13 +245,6 @@ impl Cuts {
         &borders[..=count]
     }
 
-    /// The same for two characters of ASCII.
-    #[inline(always)]
-    fn joined_ascii(&self, left: u8, right: u8) -> bool {
-        let half = self.ascii[usize::from(left & 0x7F)][usize::from(right >> 6 & 1)];
-        half >> (right & 63) & 1 == 1
-    }
-
     /// Whether a piece may lie across the border of two characters of these flags.
     #[inline(always)]
     fn joined(&self, (left, left_flags): (u32, u8), (right, right_flags): (u32, u8)) -> bool {
@@ -260,6 +253,13 @@ impl Cuts {
         }
         let kinds = left_flags & right_flags >> KINDS;
         kinds != 0 && self.entered(left, right, kinds)
+    }
+
+    /// The same for two characters of ASCII.
+    #[inline(always)]
+    fn joined_ascii(&self, left: u8, right: u8) -> bool {
+        let half = self.ascii[usize::from(left & 0x7F)][usize::from(right >> 6 & 1)];
+        half >> (right & 63) & 1 == 1
     }
 
     /// Calls `part(start, end, character)` with the parts of the word `text[start..end]`, left to right, in bytes

@@ -23,9 +23,12 @@ const LISTED: usize = 64;
 const ROOM: usize = 128;
 const BEHIND: usize = 16;
 
-/// How far sums in a known part may be from the one before it.
+/// How far sums in a known part may be from the one before it; 0 where they are even, as nobody asks.
 #[inline(always)]
 fn extent(model: &Unigram, part: &[u8]) -> f64 {
+    if model.even().is_some() {
+        return 0.0;
+    }
     // Words begin with a mark, `▁`, which costs little.
     match part {
         [0xE2, 0x96, 0x81] => return model.extent_of_mark(),
@@ -104,9 +107,6 @@ impl Parts<'_> {
         // Parts are told by numbers of 32 bits; the plain way says what is wrong.
         u32::try_from(bytes.len()).ok()?;
         let sum = &mut Sum::new();
-        // Nobody asks how far even sums are.
-        let is_even = model.even().is_some();
-        let extent = |part: &[u8]| if is_even { 0.0 } else { extent(model, part) };
         let mut padded = [0; ROOM];
         let text = if bytes.len() + BEHIND <= ROOM {
             padded[..bytes.len()].copy_from_slice(bytes);
@@ -122,11 +122,11 @@ impl Parts<'_> {
             let ends = &borders[1..];
             for (&start, &end) in starts.iter().zip(ends) {
                 let part = &bytes[start as usize..end as usize];
-                sum.knows(part.len(), extent(part));
+                sum.knows(part.len(), extent(model, part));
             }
             let mut encode = |_: &KnownWords, start: usize, end: usize, out: &mut Vec<u32>| {
                 let part = &word[start..end];
-                sum.knew_not(part.len(), extent(part.as_bytes()));
+                sum.knew_not(part.len(), extent(model, part.as_bytes()));
                 let mut characters = part.chars();
                 let character = characters.next().filter(|_| characters.next().is_none());
                 let character = character.map(u32::from).filter(|&code| code < 0x1_0000);

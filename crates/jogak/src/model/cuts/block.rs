@@ -196,8 +196,7 @@ impl Cuts {
         // Between two of ASCII.
         let mut cut = 0;
         for at in Bits(plain & plain << 1 & !(letters & letters << 1) & asked) {
-            let (one, other) = (bytes[at.saturating_sub(1)] % 0x80, bytes[at] % 0x80);
-            cut |= u64::from(!self.joined_ascii(one, other)) << at;
+            cut |= u64::from(!self.joined_ascii(bytes[at.saturating_sub(1)], bytes[at])) << at;
         }
         // Between one of ASCII and a mark.
         let before = marks & plain << 1 & asked;

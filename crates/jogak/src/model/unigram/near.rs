@@ -248,23 +248,24 @@ impl NearTies {
         while end > 0 {
             let Place { best, second, back } = places[end];
             lead = lead.min(best - second);
-            let (start, value) = ((back >> 32) as usize, back as u32);
+            let (start, behind, value) = ((back >> 32) as usize, end, back as u32);
+            end = start;
             if value != 0 {
                 out.push(value - 1);
-            } else if let (None, Some(id)) = (&model.byte_fallback, model.unknown) {
-                has_unknown = true;
+                continue;
+            }
+            has_unknown = true;
+            if let (None, Some(id)) = (&model.byte_fallback, model.unknown) {
                 out.push(id);
             } else {
-                has_unknown = true;
-                let to = letters.get(end).map_or(part.len(), |letter| letter.start as usize);
+                let to = letters.get(behind).map_or(part.len(), |letter| letter.start as usize);
                 let character = &part[letters[start].start as usize..to];
                 let known = model.stands_for(character, |id| out.push(id));
                 known.ok_or_else(|| Error::NotCovered { text: character.to_owned() })?;
-                let ids = model.byte_fallback.as_ref().map_or(1, |_| character.len());
-                let last = out.len() - ids;
-                out[last..].reverse();
+                // An id a byte.
+                let first = out.len() - character.len();
+                out[first..].reverse();
             }
-            end = start;
         }
         out[from..].reverse();
         let characters = count as u32;
