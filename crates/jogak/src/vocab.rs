@@ -153,6 +153,15 @@ impl Vocab {
         (start < end).then(|| &self.bytes[start..end])
     }
 
+    /// The first id of a piece that is one byte or one character; 0 if there is none.
+    pub(crate) fn first_character(&self) -> u32 {
+        let inner = |&byte: &u8| byte & 0xC0 == 0x80;
+        let is_one =
+            |piece: &[u8]| piece.len() == 1 || piece.len() < 5 && piece.iter().skip(1).all(inner);
+        let is_first = |&id: &u32| self.piece(id).is_some_and(is_one);
+        (0..self.len() as u32).find(is_first).unwrap_or(0)
+    }
+
     /// All pieces in the order of their ids; an id that stands for nothing has an empty one.
     ///
     /// ```

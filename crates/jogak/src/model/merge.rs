@@ -106,9 +106,7 @@ impl Merger {
         starts[..len].copy_from_slice(&self.starts);
         // Of the pair that each symbol makes with the next one.
         let (mut ranks, mut products) = ([NO_RANK; SHORT], [0; SHORT]);
-        for at in 0..len - 1 {
-            (ranks[at], products[at]) = pairs.get(ids[at], ids[at + 1]);
-        }
+        pairs.get_all(&ids[..len], |at, found| (ranks[at], products[at]) = found);
         loop {
             let (mut at, mut best) = (0, NO_RANK);
             for (place, &rank) in ranks[..len].iter().enumerate() {

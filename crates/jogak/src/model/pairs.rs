@@ -22,18 +22,30 @@ pub(super) struct PairTable {
     /// Eight bits to a slot, by hash: a pair may be there if its bit is set. Most pairs that are asked for are not
     /// there, and this is small enough to stay near the processor.
     marks: Vec<u64>,
+    /// The pairs of [`FIRST`] symbols from `first` on, once more, where nothing has to be looked for:
+    /// left, right -> (rank + 1, product), zeros where they do not merge. Most letters merge with most others, and a
+    /// word begins with a look at each two.
+    firsts: Vec<(u32, u32)>,
+    first: u32,
     shift: u32,
     len: usize,
     ranks: usize,
 }
 
+/// Symbols whose pairs have a table of their own: all bytes, or the letters of some languages.
+const FIRST: u32 = 256;
+const FIRSTS: usize = (FIRST * FIRST) as usize;
+
 impl PairTable {
-    pub(super) fn with_capacity(pairs: usize) -> Self {
+    /// Room for so many pairs. Symbols that words are made of mostly have numbers from `first` on.
+    pub(super) fn with_capacity(pairs: usize, first: u32) -> Self {
         let size = (pairs * 5 / 4).next_power_of_two().max(16);
         let free = Slot { left: 0, right: 0, rank: NO_RANK, product: 0 };
         Self {
             slots: vec![free; size],
             marks: vec![0; size / 8],
+            firsts: Vec::new(),
+            first,
             shift: 64 - size.trailing_zeros(),
             len: 0,
             ranks: 0,
@@ -64,6 +76,14 @@ impl PairTable {
         }
         self.slots[at] = Slot { left, right, rank, product };
         self.marks[mark / 64] |= 1 << (mark % 64);
+        let (one, other) = (left.wrapping_sub(self.first), right.wrapping_sub(self.first));
+        if one | other < FIRST {
+            if self.firsts.is_empty() {
+                // Zeros take no memory before something is written.
+                self.firsts = vec![(0, 0); FIRSTS];
+            }
+            self.firsts[(one * FIRST + other) as usize] = (rank + 1, product);
+        }
         self.len += 1;
         self.ranks = self.ranks.max(rank as usize + 1);
         true
@@ -95,6 +115,25 @@ impl PairTable {
         }
     }
 
+    /// Calls `found` for each two neighbours: the place of the left one, and what [`PairTable::get`] tells of them.
+    #[inline(always)]
+    pub(super) fn get_all(&self, symbols: &[u32], mut found: impl FnMut(usize, (u32, u32))) {
+        let all = symbols.iter().fold(0, |all, &id| all | id.wrapping_sub(self.first));
+        if all < FIRST
+            && let Ok(firsts) = <&[(u32, u32); FIRSTS]>::try_from(&self.firsts[..])
+        {
+            for (place, two) in symbols.windows(2).enumerate() {
+                let [left, right] = [two[0], two[1]].map(|id| id.wrapping_sub(self.first));
+                let (above, product) = firsts[(left * FIRST + right) as usize % FIRSTS];
+                found(place, (above.wrapping_sub(1), product));
+            }
+            return;
+        }
+        for (place, two) in symbols.windows(2).enumerate() {
+            found(place, self.get(two[0], two[1]));
+        }
+    }
+
     /// How many merges there are.
     pub(super) fn len(&self) -> usize {
         self.len
@@ -116,5 +155,45 @@ impl PairTable {
     #[inline]
     pub(super) fn rank(&self, left: u32, right: u32) -> u32 {
         self.get(left, right).0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::SplitMix64;
+
+    #[test]
+    fn neighbours_are_told_as_pairs_are() {
+        let mut random = SplitMix64::new(5);
+        let mut below = |n: u32| (random.next() % u64::from(n)) as u32;
+        for first in [0, 3, 700, u32::MAX - 300] {
+            let mut pairs = PairTable::with_capacity(3000, first);
+            // Around the first symbols, and far from them.
+            let mut symbol = || match below(8) {
+                0 => u32::MAX,
+                1 => below(1000),
+                2 => first.wrapping_sub(below(3)),
+                3 => first.saturating_add(FIRST - 2 + below(4)),
+                _ => first.saturating_add(below(40)),
+            };
+            for rank in 0..3000 {
+                pairs.insert(symbol(), symbol(), rank, rank ^ 77);
+            }
+            let mut merging = 0;
+            for length in (0..12).cycle().take(5000) {
+                let symbols: Vec<u32> = (0..length).map(|_| symbol()).collect();
+                let mut found = Vec::new();
+                pairs.get_all(&symbols, |place, pair| {
+                    assert_eq!(place, found.len());
+                    found.push(pair);
+                });
+                let expected: Vec<_> =
+                    symbols.windows(2).map(|two| pairs.get(two[0], two[1])).collect();
+                assert_eq!(found, expected, "{symbols:?}");
+                merging += found.iter().filter(|pair| pair.0 != NO_RANK).count();
+            }
+            assert!(merging > 1000, "{merging}");
+        }
     }
 }

@@ -47,11 +47,8 @@ pub(super) fn ids_of_bytes(vocab: &Vocab) -> [Option<u32>; 256] {
 /// before them: what the merges up to some rank leave of the pieces that follow can be found on two threads, and where
 /// that is two parts, no later merge comes in between. Whatever is left in more parts is looked at again in its turn.
 pub(super) fn ranked(vocab: &Vocab, bytes: &[u32; 256]) -> Ranked {
-    let mut so_far = SoFar {
-        bytes,
-        firsts: vec![NO_RANK; 1 << 16],
-        pairs: PairTable::with_capacity(vocab.len()),
-    };
+    let mut so_far =
+        SoFar { bytes, pairs: PairTable::with_capacity(vocab.len(), vocab.first_character()) };
     let mut merger = Merger::default();
     let mut all: Option<AllPairs> = None;
     let (mut done, end) = (0, vocab.len() as u32);
@@ -74,9 +71,6 @@ pub(super) fn ranked(vocab: &Vocab, bytes: &[u32; 256]) -> Ranked {
             if let Some([left, right]) = found[place].or_else(|| so_far.halves(piece, &mut merger))
                 && so_far.pairs.insert(left, right, id, id)
             {
-                if let &[left, right] = piece {
-                    so_far.firsts[first(left, right)] = id;
-                }
                 continue;
             }
             // Only a part that is made later can bring the others together.
@@ -100,8 +94,6 @@ const AHEAD: usize = 8;
 /// The merges up to some rank.
 struct SoFar<'a> {
     bytes: &'a [u32; 256],
-    /// The ranks of two bytes.
-    firsts: Vec<u32>,
     pairs: PairTable,
 }
 
@@ -109,7 +101,7 @@ impl SoFar<'_> {
     /// The two parts that they leave of a piece; None if they leave more, or if it is a byte.
     fn halves(&self, piece: &[u8], merger: &mut Merger) -> Option<[u32; 2]> {
         if (2..=SHORT).contains(&piece.len()) {
-            return halves(piece, self.bytes, &self.firsts, &self.pairs);
+            return halves(piece, self.bytes, &self.pairs);
         }
         start(merger, piece, self.bytes);
         merger.run(&self.pairs, true, &mut Silent);
@@ -120,23 +112,15 @@ impl SoFar<'_> {
 /// The longest pieces that are looked at without a [`Merger`], in bytes.
 const SHORT: usize = 24;
 
-/// Where the rank of two neighbouring bytes stands.
-fn first(left: u8, right: u8) -> usize {
-    usize::from(left) << 8 | usize::from(right)
-}
-
 /// The two parts that the merges so far leave of a short piece of two bytes or more; None if they leave
-/// more. What [`Merger`] does, without going on when two are left; `firsts` are the ranks of two bytes,
-/// and a rank is the id of what it makes.
-fn halves(piece: &[u8], bytes: &[u32; 256], firsts: &[u32], pairs: &PairTable) -> Option<[u32; 2]> {
+/// more. What [`Merger`] does, without going on when two are left; a rank is the id of what it makes.
+fn halves(piece: &[u8], bytes: &[u32; 256], pairs: &PairTable) -> Option<[u32; 2]> {
     let mut ids = [0; SHORT];
     let mut ranks = [NO_RANK; SHORT];
     for (slot, &byte) in ids.iter_mut().zip(piece) {
         *slot = bytes[usize::from(byte)];
     }
-    for (slot, two) in ranks.iter_mut().zip(piece.windows(2)) {
-        *slot = firsts[first(two[0], two[1])];
-    }
+    pairs.get_all(&ids[..piece.len()], |at, (rank, _)| ranks[at] = rank);
     for len in (2..piece.len()).rev() {
         let (mut at, mut best) = (0, NO_RANK);
         for (place, &rank) in ranks[..len].iter().enumerate() {
@@ -168,11 +152,11 @@ fn by_all_pairs(vocab: &Vocab, bytes: &[u32; 256], all: &AllPairs) -> PairTable 
     let any: Vec<_> = long_pieces(vocab)
         .flat_map(|(id, piece)| all.splits(piece, bytes).map(move |pair| (pair, id)))
         .collect();
-    let mut table = PairTable::with_capacity(any.len());
+    let mut table = PairTable::with_capacity(any.len(), vocab.first_character());
     for ((left, right), id) in any {
         table.insert(left, right, id, id);
     }
-    let mut pairs = PairTable::with_capacity(vocab.len());
+    let mut pairs = PairTable::with_capacity(vocab.len(), vocab.first_character());
     let mut merger = Merger::default();
     let mut borders = Borders::default();
     for (id, piece) in long_pieces(vocab) {
@@ -261,7 +245,7 @@ mod tests {
 
     /// A piece after the other, and nothing ahead.
     fn one_by_one(vocab: &Vocab, bytes: &[u32; 256]) -> (PairTable, bool) {
-        let mut pairs = PairTable::with_capacity(vocab.len());
+        let mut pairs = PairTable::with_capacity(vocab.len(), vocab.first_character());
         let mut merger = Merger::default();
         let all = AllPairs::new(vocab);
         for (id, piece) in long_pieces(vocab) {
@@ -287,7 +271,7 @@ mod tests {
             let mut vocab = Vocab::new((0..=255).map(|byte| [byte]));
             let bytes = byte_ids(&vocab);
             let (mut merger, mut pairs) =
-                (Merger::default(), PairTable::with_capacity(4 * SMALLEST_PART as usize));
+                (Merger::default(), PairTable::with_capacity(4 * SMALLEST_PART as usize, 0));
             let mut seen = std::collections::HashSet::new();
             let mut below = |n: usize| random.next() as usize % n;
             let letters = 10 + below(40);

@@ -99,7 +99,7 @@ pub(super) fn scored(vocab: &Vocab, scores: &[f32], hidden: &Hidden) -> Result<P
         || ways_to_make(one, vocab, hidden),
         || ways_to_make(other, vocab, hidden),
     );
-    let mut pairs = PairTable::with_capacity(one.len() + other.len());
+    let mut pairs = PairTable::with_capacity(one.len() + other.len(), vocab.first_character());
     for (left, right, rank, id) in one.into_iter().chain(other) {
         pairs.insert(left, right, rank, id);
     }

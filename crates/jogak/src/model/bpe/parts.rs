@@ -120,7 +120,7 @@ pub(super) fn listed(
     parts: &BpeParts,
 ) -> Result<(PairTable, bool)> {
     let marker = &parts.marker;
-    let mut pairs = PairTable::with_capacity(merges.len());
+    let mut pairs = PairTable::with_capacity(merges.len(), vocab.first_character());
     // (rank, left, right, product)
     let mut found = Vec::with_capacity(merges.len());
     let mut joined = Vec::new();
