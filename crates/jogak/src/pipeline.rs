@@ -3,6 +3,7 @@
 //! Rule: composes and decides nothing. A [`Tokenizer`] is immutable and shared between threads; what
 //! changes while encoding lives in a [`Worker`], one for each thread.
 
+mod answer;
 mod batch;
 mod characters;
 mod even;

@@ -3,15 +3,14 @@
 //! Rule: the answer does not depend on the number of threads. Whatever all of them would wait for is shared out
 //! too, or done once a call.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
+use super::answer::{Answer, Gathered, Part, locked, look};
 use super::share::{Arriving, Rest};
-use super::{Request, Tokenizer};
+use super::{Request, Tokenizer, Worker};
 use crate::added::Input;
 use crate::error::Error;
-use crate::scan::wish_large_pages;
 use crate::utf8::Room;
 
 /// Ids of many texts, one behind the other.
@@ -27,68 +26,8 @@ pub struct Batch {
 const SMALLEST_PART: usize = 1 << 15;
 /// The ids of a part of so many bytes stay in the second-level cache until they are put in their place.
 const LARGEST_PART: usize = 1 << 17;
-/// Room for more ids than this is not kept for the next part.
-const ROOM_KEPT: usize = 1 << 18;
-
-/// Ids of some texts, and where each text ends in them.
-#[derive(Debug, Default)]
-pub(super) struct Part {
-    ids: Vec<u32>,
-    ends: Vec<usize>,
-}
-
-/// The ids of all texts, as their parts come: each is put behind those before it as soon as all of these are there.
-///
-/// So the only new memory of a call is that of its answer, which the system has to give page by page.
-struct Gathered {
-    ids: Vec<u32>,
-    /// Begins with 0, and goes on with the end of each text.
-    offsets: Vec<i64>,
-    /// Parts that came before their turn, by the number of their first text.
-    waiting: BTreeMap<usize, Part>,
-    /// Room for parts.
-    empty: Vec<Part>,
-}
-
-impl Default for Gathered {
-    fn default() -> Self {
-        let (waiting, empty) = (BTreeMap::new(), Vec::new());
-        Self { ids: Vec::new(), offsets: vec![0], waiting, empty }
-    }
-}
-
-impl Gathered {
-    /// Makes room for so many ids, and some more, if there is none.
-    fn make_room(&mut self, ids: usize) {
-        if self.ids.capacity() - self.ids.len() >= ids {
-            return;
-        }
-        if self.ids.is_empty() {
-            // Room that grows is copied, also where nothing was written: page after page would be touched for it.
-            self.ids = Vec::new();
-        }
-        // Room that is not used is not touched, and so costs nothing; without it, ids come together as well.
-        let _ = self.ids.try_reserve(ids.saturating_add(ids / 16));
-        wish_large_pages(&mut self.ids);
-    }
-
-    /// Takes the part that begins with the text number `first`, and gives an empty one for it.
-    fn put(&mut self, first: usize, part: Part) -> Part {
-        self.waiting.insert(first, part);
-        while let Some(mut part) = self.waiting.remove(&(self.offsets.len() - 1)) {
-            let base = self.ids.len();
-            self.ids.extend_from_slice(&part.ids);
-            self.offsets.extend(part.ends.iter().map(|end| (base + end) as i64));
-            part.ids.clear();
-            part.ends.clear();
-            part.ids.shrink_to(ROOM_KEPT);
-            part.ends.shrink_to(ROOM_KEPT);
-            self.empty.push(part);
-        }
-        self.empty.pop().unwrap_or_default()
-    }
-}
-
+/// A thread whose turn has not come asks again after so many bytes.
+const BETWEEN_LOOKS: usize = 1 << 14;
 /// How many ids texts have, by the last large batch: whoever makes room for all of them, and not for many more,
 /// gets memory that was used before.
 #[derive(Debug, Default)]
@@ -255,9 +194,7 @@ impl Tokenizer {
         E: From<(usize, Error)>,
     {
         let (threads, _) = divided(usize::MAX, bytes, threads);
-        let mut gathered = Gathered::default();
-        gathered.make_room(self.density.ids(bytes));
-        let gathered = Mutex::new(gathered);
+        let gathered = Mutex::new(Gathered::new(self.density.ids(bytes)));
         let Arriving { items, then } = stretches;
         let parts = Arriving { items: numbered(items), then };
         let done = self.shared_out(parts, threads, |(first, texts): (usize, P), worker| {
@@ -266,19 +203,8 @@ impl Tokenizer {
             let behind = |(number, error)| (first + number, error);
             let numbered = texts.texts(&mut room).map_err(behind)?.zip(first..);
             let numbered = numbered.inspect(|(text, _)| bytes += text.text.len());
-            if threads == 1 {
-                // In their order, where they stay.
-                let mut gathered = locked(&gathered);
-                gathered.make_room(self.density.ids(texts.bytes()));
-                let Gathered { ids, offsets, .. } = &mut *gathered;
-                self.encode_part(numbered, request, worker, ids, |end| offsets.push(end as i64))?;
-            } else {
-                let mut part = std::mem::take(&mut worker.part);
-                let Part { ids, ends } = &mut part;
-                let result = self.encode_part(numbered, request, worker, ids, |end| ends.push(end));
-                worker.part = locked(&gathered).put(first, part);
-                result?;
-            }
+            let expected = if threads == 1 { self.density.ids(texts.bytes()) } else { 0 };
+            self.encode_in_turn(numbered, (first, expected), request, worker, &gathered)?;
             room.shrink();
             worker.room = room;
             Ok((bytes, texts))
@@ -289,61 +215,139 @@ impl Tokenizer {
             bytes += of_part;
             stretches.push(texts);
         }
-        let Gathered { ids, offsets, .. } =
-            gathered.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let gathered = gathered.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let Some(Answer { ids, offsets }) = gathered.finish() else {
+            unreachable!("all parts have given it back")
+        };
         self.density.saw(bytes, ids.len());
         Ok((Batch { ids, offsets }, stretches))
     }
+
+    /// Encodes a part that begins with the text number `first`, and has about so many ids: for itself, until its turn has
+    /// come.
+    fn encode_in_turn<'t>(
+        &self,
+        texts: impl Iterator<Item = (Input<'t>, usize)>,
+        (first, expected): (usize, usize),
+        request: &Request,
+        worker: &mut Worker,
+        gathered: &Mutex<Gathered>,
+    ) -> Result<(), (usize, Error)> {
+        let mut texts = texts.peekable();
+        let mut part = worker.parts.pop().unwrap_or_default();
+        let mut answer = look(gathered, first, &mut worker.parts);
+        while answer.is_none() && texts.peek().is_some() {
+            let Part { ids, ends } = &mut part;
+            let few = up_to(BETWEEN_LOOKS, &mut texts);
+            self.encode_part(few, request, worker, ids, |end| ends.push(end))?;
+            answer = look(gathered, first, &mut worker.parts);
+        }
+        let Some(mut answer) = answer else {
+            locked(gathered).wait(first, part);
+            return Ok(());
+        };
+        answer.append(&mut part);
+        answer.make_room(expected);
+        let Answer { ids, offsets } = &mut answer;
+        let result = self.encode_part(texts, request, worker, ids, |end| offsets.push(end as i64));
+        locked(gathered).answer = Some(answer);
+        worker.parts.push(part);
+        result
+    }
 }
 
-fn locked<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
-    value.lock().unwrap_or_else(PoisonError::into_inner)
+/// Texts until they have so many bytes.
+fn up_to<'t, 'i>(
+    size: usize,
+    texts: &'i mut impl Iterator<Item = (Input<'t>, usize)>,
+) -> impl Iterator<Item = (Input<'t>, usize)> + 'i {
+    let mut bytes = 0;
+    std::iter::from_fn(move || {
+        let next = if bytes < size { texts.next() } else { None };
+        bytes += next.as_ref().map_or(0, |(text, _)| text.text.len());
+        next
+    })
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may stop where something is not as it should be")]
 mod tests {
-    use std::ops::Range;
+    use std::thread;
 
     use super::*;
+    use crate::added::Added;
+    use crate::model::{Model, WordLevel, WordLevelParts};
+    use crate::normalize::Normalizer;
+    use crate::prepare::Prepare;
+    use crate::random::SplitMix64;
+    use crate::vocab::Vocab;
 
-    #[test]
-    fn parts_in_any_order_give_the_same() {
-        let texts: Vec<Vec<u32>> = (0..40).map(|text| (0..text * 7 % 11).collect()).collect();
-        let parts = [0..1, 1..9, 9..10, 10..10 + 17, 27..40];
-        let part = |range: &Range<usize>, mut room: Part| {
-            assert!(room.ids.is_empty() && room.ends.is_empty());
-            for text in &texts[range.clone()] {
-                room.ids.extend(text);
-                room.ends.push(room.ids.len());
-            }
-            room
+    /// A text is one word, and has its bytes as ids.
+    fn tokenizer() -> Tokenizer {
+        let parts = WordLevelParts {
+            pieces: Vocab::new((0..=255).map(|byte| vec![byte])),
+            byte_fallback: Some(Box::new(std::array::from_fn(|byte| byte as u32))),
+            unknown: None,
+            fuse_unknown: false,
         };
-        let mut order: Vec<usize> = (0..parts.len()).collect();
-        let mut random = crate::random::SplitMix64::new(3);
-        for _ in 0..200 {
-            order.sort_by_cached_key(|_| random.next());
-            let mut gathered = Gathered::default();
-            let mut room = Part::default();
-            for range in order.iter().map(|&number| &parts[number]) {
-                room = gathered.put(range.start, part(range, room));
-            }
-            assert_eq!(gathered.ids, texts.concat());
-            let lengths = gathered.offsets.windows(2).map(|ends| (ends[1] - ends[0]) as usize);
-            assert!(lengths.eq(texts.iter().map(Vec::len)));
-            assert!(gathered.waiting.is_empty());
-        }
+        let prepare = Prepare::new(&[], &[]).unwrap();
+        let added = Added::new(Vec::new(), &Normalizer::default()).unwrap();
+        Tokenizer::new(prepare, added, Model::WordLevel(WordLevel::new(parts)), 1 << 16)
     }
 
     #[test]
-    fn room_is_for_what_was_asked_and_not_for_twice_as_much() {
-        let mut gathered = Gathered::default();
-        for ids in [1000, 1010, 1500, 1200] {
-            gathered.make_room(ids);
-            assert!((ids..=1600).contains(&gathered.ids.capacity()));
+    fn parts_in_any_order_give_the_same() {
+        let tokenizer = tokenizer();
+        let mut random = SplitMix64::new(3);
+        let sizes = (0..40).map(|text| text * 7 % 11 * 700);
+        let texts: Vec<String> = sizes
+            .map(|size| (0..size).map(|_| char::from(random.next() as u8 & 0x7F)).collect())
+            .collect();
+        let parts = [0..1, 1..9, 9..10, 10..27, 27..40];
+        let mut order: Vec<usize> = (0..parts.len()).collect();
+        // Parts that began to wait, and went on where they stay.
+        let mut went_on = 0;
+        for _ in 0..1000 {
+            order.sort_by_cached_key(|_| random.next());
+            let gathered = Mutex::new(Gathered::new(0));
+            // The answer, while another thread is taken to have it.
+            let mut away = None;
+            let mut worker = tokenizer.new_worker();
+            for &number in &order {
+                let range = parts[number].clone();
+                let elsewhere = random.next().is_multiple_of(3);
+                let mut stayed = None;
+                let numbered = range.clone().map(|text| {
+                    let mut now = locked(&gathered);
+                    let is_own = away.is_none() && now.answer.is_none();
+                    let before = *stayed.get_or_insert(is_own);
+                    went_on += u32::from(is_own && !before);
+                    stayed = Some(is_own);
+                    if !is_own && random.next().is_multiple_of(4) {
+                        std::mem::swap(&mut away, &mut now.answer);
+                    }
+                    (Input::from(&*texts[text]), text)
+                });
+                let (request, worker) = (Request::default(), &mut *worker);
+                let encode = || {
+                    let place = (range.start, 0);
+                    tokenizer.encode_in_turn(numbered, place, &request, worker, &gathered)
+                };
+                let done = if elsewhere {
+                    thread::scope(|scope| scope.spawn(encode).join()).unwrap()
+                } else {
+                    encode()
+                };
+                assert_eq!(done, Ok(()));
+            }
+            let mut gathered = gathered.into_inner().unwrap();
+            gathered.answer = gathered.answer.or(away);
+            let Answer { ids, offsets } = gathered.finish().unwrap();
+            assert!(ids.iter().copied().eq(texts.concat().bytes().map(u32::from)));
+            let lengths = offsets.windows(2).map(|ends| (ends[1] - ends[0]) as usize);
+            assert!(lengths.eq(texts.iter().map(String::len)));
         }
-        gathered.ids.extend(0..1500);
-        gathered.make_room(5000);
-        assert!(gathered.ids.capacity() >= 6500 && gathered.ids.iter().copied().eq(0..1500));
+        assert!(went_on > 50, "{went_on}");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::prepare::{self, RawScratch};
 use crate::utf8::Room;
 use crate::vocab::Vocab;
 
-use super::{Tokenizer, batch, joined, words};
+use super::{Tokenizer, answer, joined, words};
 
 /// How much memory a worker may use to remember words, in bytes; as much again once spans are asked for. (A large
 /// vocabulary that a worker is taught may take more than its share; characters take a megabyte and a half beside it.)
@@ -57,8 +57,8 @@ pub struct Worker {
     pub(super) prepared: prepare::Scratch,
     /// Room for the texts of a part of a batch.
     pub(super) room: Room,
-    /// Room for the ids of it.
-    pub(super) part: batch::Part,
+    /// Room for the ids of some.
+    pub(super) parts: Vec<answer::Part>,
     /// Room for short texts.
     pub(super) joined: joined::Joined,
 }
@@ -73,7 +73,7 @@ impl Worker {
             scratch: Scratch::default(),
             prepared: prepare::Scratch::default(),
             room: Room::default(),
-            part: batch::Part::default(),
+            parts: Vec::new(),
             joined: joined::Joined::default(),
         })
     }
