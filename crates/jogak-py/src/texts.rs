@@ -100,12 +100,14 @@ pub(crate) struct Given<'t, 'py> {
 
 impl<'t, 'py> Given<'t, 'py> {
     pub(crate) fn new(tuple: &'t Bound<'py, PyTuple>) -> PyResult<Self> {
-        let given = |(index, text): (usize, Borrowed<'t, 'py, PyAny>)| {
-            text.cast::<PyString>()
-                .map(GivenText::Plain)
-                .or_else(|_| Text::new(&text, Some(index)).map(GivenText::Joined))
-        };
-        let texts = tuple.iter_borrowed().enumerate().map(given).collect::<PyResult<_>>()?;
+        // All at once: results that may be errors are collected without asking how many there are.
+        let mut texts = Vec::with_capacity(tuple.len());
+        for (index, text) in tuple.iter_borrowed().enumerate() {
+            texts.push(match text.cast::<PyString>() {
+                Ok(text) => GivenText::Plain(text),
+                Err(_) => GivenText::Joined(Text::new(&text, Some(index))?),
+            });
+        }
         Ok(Self { tuple: tuple.as_unbound(), texts })
     }
 

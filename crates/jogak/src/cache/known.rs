@@ -10,7 +10,7 @@ use super::long::{LONGEST_KNOWN, LongWords, Trail};
 use super::packed::{MOST, Packed};
 use super::places::BlockRoom;
 use super::short::ShortWords;
-use crate::scan::{Look, Plain};
+use crate::scan::{Look, Plain, written_zeros};
 
 /// Words that are taught at once.
 const BLOCK: usize = 64;
@@ -328,7 +328,7 @@ impl KnownWords {
             _ => return,
         };
         if self.characters.is_empty() {
-            self.characters = vec![0; KINDS << 16];
+            self.characters = written_zeros(KINDS << 16);
         }
         // Up to three bytes: below U+10000. No word is sought as the character 0.
         if let Some(half) = ids.as_half()

@@ -8,6 +8,8 @@ use std::fmt;
 
 use memmap2::MmapMut;
 
+use crate::scan::write_pages;
+
 /// Eight numbers of eight bytes, the lowest byte first.
 pub(super) type Line = [u8; 64];
 
@@ -36,8 +38,15 @@ pub(super) enum Lines {
 }
 
 impl Lines {
-    /// So many lines of zeros.
+    /// So many lines of zeros, in memory that is there: they are read before they are written.
     pub(super) fn new(count: usize) -> Self {
+        let mut lines = Self::untouched(count);
+        write_pages(lines.all_mut().as_flattened_mut());
+        lines
+    }
+
+    /// The same in memory that comes when it is touched.
+    fn untouched(count: usize) -> Self {
         let bytes = count * size_of::<Line>();
         // What goes before the first large page, or behind the last, is never touched, and so takes no memory.
         let large = cfg!(target_os = "linux") && bytes >= WORTH;
@@ -77,7 +86,7 @@ impl Lines {
 
 impl Clone for Lines {
     fn clone(&self) -> Self {
-        let mut lines = Self::new(self.all().len());
+        let mut lines = Self::untouched(self.all().len());
         lines.all_mut().copy_from_slice(self.all());
         lines
     }

@@ -9,7 +9,7 @@
 //! before they are needed. Records lie in the order in which words came, so that new memory is touched once.
 
 use super::{FAR, fold, key};
-use crate::scan::prefetch;
+use crate::scan::{prefetch, written_zeros};
 
 /// Longest word that [`KnownWords`](super::KnownWords) remember, in bytes.
 pub const LONGEST_KNOWN: usize = 128;
@@ -256,7 +256,7 @@ impl LongWords {
     fn grow(&mut self) {
         // The place of a slot is in its upper half, as long as there are less than 2^32.
         let slots = self.slots.len() * self.growth();
-        let old = std::mem::replace(&mut self.slots, vec![0; slots]);
+        let old = std::mem::replace(&mut self.slots, written_zeros(slots));
         self.shift = shift(self.slots.len());
         for slot in old.into_iter().filter(|&slot| slot != 0) {
             self.has_lost |= !self.place(slot);

@@ -11,10 +11,12 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use crate::scan::written_zeros;
+
 /// The entries; the same memory for one word after the other.
 #[derive(Debug, Default)]
 pub(super) struct Buckets {
-    /// Rank -> the number of its last block in `blocks`, counted from one; 0 for none.
+    /// Rank -> the number of its last block in `blocks`, counted from one, if there are some.
     last: Vec<u32>,
     /// Bit by rank: there are some.
     any: Vec<u64>,
@@ -47,7 +49,7 @@ impl Buckets {
             // While merges are found, they grow one by one.
             let ranks = ranks.next_power_of_two();
             self.last = vec![0; ranks];
-            self.any = vec![0; ranks.div_ceil(64)];
+            self.any = written_zeros(ranks.div_ceil(64));
             self.any_of_64 = vec![0; ranks.div_ceil(64 * 64)];
         }
         self.blocks.clear();
@@ -63,9 +65,11 @@ impl Buckets {
             return;
         }
         let bucket = rank as usize;
-        self.any[bucket / 64] |= 1 << (bucket % 64);
+        let (any, bit) = (&mut self.any[bucket / 64], 1 << (bucket % 64));
+        // What is read here was written before: a page of `last` that is first read would be given twice.
+        let before = if *any & bit == 0 { 0 } else { self.last[bucket] };
+        *any |= bit;
         self.any_of_64[bucket / (64 * 64)] |= 1 << (bucket / 64 % 64);
-        let before = self.last[bucket];
         if let Some(block) = self.blocks.get_mut((before as usize).wrapping_sub(1))
             && let Some(place) = block.at.get_mut(block.len as usize)
         {
@@ -108,7 +112,7 @@ impl Buckets {
         if self.any[place] == 0 {
             self.any_of_64[place / 64] &= bits - 1;
         }
-        let mut number = std::mem::take(&mut self.last[bucket]) as usize;
+        let mut number = self.last[bucket] as usize;
         while number != 0 {
             let block = &self.blocks[number - 1];
             self.now.extend(block.at[..block.len as usize].iter().rev());

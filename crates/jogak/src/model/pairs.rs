@@ -1,6 +1,6 @@
 //! Which two pieces merge into which, and how early.
 
-use crate::scan::prefetch;
+use crate::scan::{prefetch, written_zeros};
 
 /// "No merge": greater than every rank.
 pub(super) const NO_RANK: u32 = u32::MAX;
@@ -43,7 +43,7 @@ impl PairTable {
         let free = Slot { left: 0, right: 0, rank: NO_RANK, product: 0 };
         Self {
             slots: vec![free; size],
-            marks: vec![0; size / 8],
+            marks: written_zeros(size / 8),
             firsts: Vec::new(),
             first,
             shift: 64 - size.trailing_zeros(),
@@ -79,8 +79,7 @@ impl PairTable {
         let (one, other) = (left.wrapping_sub(self.first), right.wrapping_sub(self.first));
         if one | other < FIRST {
             if self.firsts.is_empty() {
-                // Zeros take no memory before something is written.
-                self.firsts = vec![(0, 0); FIRSTS];
+                self.firsts = written_zeros(FIRSTS);
             }
             self.firsts[(one * FIRST + other) as usize] = (rank + 1, product);
         }

@@ -11,8 +11,8 @@ use crate::scan::wish_large_pages;
 
 /// Room for more ids than this is not kept for the next part.
 const ROOM_KEPT: usize = 1 << 18;
-/// So much room a thread keeps, in parts: one that it fills, and one that waits.
-const PARTS_KEPT: usize = 2;
+/// So much room a thread keeps, in parts: one that it fills, and those that wait.
+const PARTS_KEPT: usize = 4;
 
 /// Ids of some texts, and where each text ends in them.
 #[derive(Debug, Default)]

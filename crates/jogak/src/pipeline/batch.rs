@@ -203,7 +203,11 @@ impl Tokenizer {
             let behind = |(number, error)| (first + number, error);
             let numbered = texts.texts(&mut room).map_err(behind)?.zip(first..);
             let numbered = numbered.inspect(|(text, _)| bytes += text.text.len());
-            let expected = if threads == 1 { self.density.ids(texts.bytes()) } else { 0 };
+            let expected = self.density.ids(texts.bytes());
+            // How much comes may not be known before; of several threads' parts each would make room that is copied.
+            if let Some(answer) = locked(&gathered).answer.as_mut().filter(|_| threads == 1) {
+                answer.make_room(expected);
+            }
             self.encode_in_turn(numbered, (first, expected), request, worker, &gathered)?;
             room.shrink();
             worker.room = room;
@@ -238,6 +242,10 @@ impl Tokenizer {
         let mut answer = look(gathered, first, &mut worker.parts);
         while answer.is_none() && texts.peek().is_some() {
             let Part { ids, ends } = &mut part;
+            // Room that grows step by step is copied, with what nobody has written to, into new memory each time.
+            if ids.capacity() == 0 {
+                ids.reserve(expected);
+            }
             let few = up_to(BETWEEN_LOOKS, &mut texts);
             self.encode_part(few, request, worker, ids, |end| ends.push(end))?;
             answer = look(gathered, first, &mut worker.parts);
@@ -247,7 +255,6 @@ impl Tokenizer {
             return Ok(());
         };
         answer.append(&mut part);
-        answer.make_room(expected);
         let Answer { ids, offsets } = &mut answer;
         let result = self.encode_part(texts, request, worker, ids, |end| offsets.push(end as i64));
         locked(gathered).answer = Some(answer);

@@ -58,6 +58,23 @@ struct State<P> {
     complete: bool,
 }
 
+/// A thread is far ahead of another if it has taken so many parts more.
+const FAR: usize = 2;
+
+impl<P> State<P> {
+    /// The part that the thread of this seat is to take next, with its number, if it has come.
+    fn take(&mut self, seat: usize) -> Option<(usize, P)> {
+        let threads = self.next.len();
+        let has_come = |owner: &usize| self.next[*owner] < self.parts.len();
+        let last = (0..threads).filter(has_come).min_by_key(|&owner| self.next[owner])?;
+        let is_near = self.next[seat] < self.next[last] + FAR * threads;
+        let owner = if has_come(&seat) && is_near { seat } else { last };
+        let number = self.next[owner];
+        self.next[owner] += threads;
+        Some((number, self.parts[number].take()?))
+    }
+}
+
 impl<P> Parts<P> {
     /// None yet, for so many threads.
     fn new(threads: usize) -> Self {
@@ -106,8 +123,9 @@ impl<P> Parts<P> {
 
 /// The parts that one thread takes, each with its number. A part is done when the next one is asked for.
 ///
-/// Every thread takes its own parts, and those of others where it has no more: who encodes the same texts again finds
-/// the words of most in the cache of the worker that saw them.
+/// Every thread takes its own parts: who encodes the same texts again finds the words of most in the cache of the worker
+/// that saw them. Where it has no more, or is far ahead of another, it takes the first that is left, so that answers
+/// do not pile up behind one that is late.
 struct Turns<'p, P> {
     parts: &'p Parts<P>,
     seat: usize,
@@ -129,14 +147,9 @@ impl<P> Iterator for Turns<'_, P> {
         self.done();
         let mut state = self.parts.locked();
         loop {
-            let threads = state.next.len();
-            for owner in (self.seat..threads).chain(0..self.seat) {
-                let number = state.next[owner];
-                if let Some(part) = state.parts.get_mut(number).and_then(Option::take) {
-                    state.next[owner] += threads;
-                    self.works = true;
-                    return Some((number, part));
-                }
+            if let Some((number, part)) = state.take(self.seat) {
+                self.works = true;
+                return Some((number, part));
             }
             if state.complete {
                 return None;
@@ -271,6 +284,20 @@ mod tests {
                 assert_eq!(rested, 1);
             }
         }
+    }
+
+    #[test]
+    fn nobody_is_far_ahead() {
+        let parts = Parts::new(2);
+        (0..10).for_each(|part| parts.push(part));
+        let mut state = parts.locked();
+        let mut taken = |seat: usize| state.take(seat).map(|(number, _)| number);
+        // The other thread is late.
+        let numbers: Vec<_> = std::iter::repeat_with(|| taken(0)).take(6).flatten().collect();
+        assert_eq!(numbers, [0, 2, 4, 1, 6, 3]);
+        // It comes, and takes its own.
+        assert_eq!([taken(1), taken(0), taken(1), taken(1)], [Some(5), Some(8), Some(7), Some(9)]);
+        assert_eq!([taken(0), taken(1)], [None, None]);
     }
 
     #[test]

@@ -17,18 +17,18 @@ use crate::model::cuts::Cuts;
 use crate::model::{Bpe, Scratch, Way};
 use crate::observe::Silent;
 use crate::prepare::Prepared;
-use crate::scan::{count, fastest, prefetch};
+use crate::scan::{count, fastest, prefetch, written_zeros};
 
 /// Fewer words than this are looked up one by one.
 const FEW: usize = 8;
 
 /// What a worker has seen of words that may be cut into parts.
-#[derive(Debug, Clone)]
+#[derive(Debug, Default, Clone)]
 pub(super) struct Habit {
     /// Words of Chinese, Korean and their kind, and how many of their parts were more than a character; of late.
     words: u32,
     joined: u32,
-    /// Bit by hash: the word was seen once. A false hit costs a little memory.
+    /// Bit by hash: the word was seen once. A false hit costs a little memory. Made when first asked for.
     seen: Vec<u64>,
     /// How many bits are set. When it is half of them, all is forgotten: hits would mostly be false.
     marked: usize,
@@ -38,12 +38,6 @@ pub(super) struct Habit {
 const SEEN_BITS: u32 = 22;
 /// Words that a habit is made of.
 const LATE: u32 = 1 << 12;
-
-impl Default for Habit {
-    fn default() -> Self {
-        Self { words: 0, joined: 0, seen: vec![0; 1 << (SEEN_BITS - 6)], marked: 0 }
-    }
-}
 
 impl Habit {
     /// Whether parts are nearly all single characters, whose ids are found sooner than those of a word.
@@ -83,6 +77,9 @@ impl Habit {
 
     /// Whether a word of this hash was seen before; it is now.
     pub(super) fn again(&mut self, hash: u64) -> bool {
+        if self.seen.is_empty() {
+            self.seen = written_zeros(1 << (SEEN_BITS - 6));
+        }
         if self.marked >= 1 << (SEEN_BITS - 1) {
             self.seen.fill(0);
             self.marked = 0;

@@ -43,7 +43,9 @@ mod plain;
 mod prefetch;
 
 pub(crate) use plain::Plain;
-pub(crate) use prefetch::{give_back_memory, prefetch, wish_large_pages};
+pub(crate) use prefetch::{
+    give_back_memory, prefetch, wish_large_pages, write_pages, written_zeros,
+};
 
 /// Bytes to a block.
 pub(crate) const BLOCK: usize = 64;
