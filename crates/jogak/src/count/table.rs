@@ -22,7 +22,7 @@
 
 use super::hash::{Short, hash, same};
 use crate::error::{Error, Result};
-use crate::scan::prefetch;
+use crate::scan::{prefetch, written_zeros};
 
 /// Set in the count field of a record whose count is in `big`; the other bits are the index there.
 const IS_BIG: u32 = 1 << 31;
@@ -291,7 +291,7 @@ impl Table {
     fn grow(&mut self) {
         let slots = (self.slots.len() * 2).max(FIRST_SLOTS);
         self.slots = Vec::new();
-        self.slots = vec![0; slots];
+        self.slots = written_zeros(slots);
         let mut at = 1;
         while at < self.arena.len() {
             let word = self.word(at);

@@ -132,24 +132,37 @@ fn sign(code: u32) -> Sign {
     char::from_u32(code & !MARKED).map_or(Sign::Own, |character| Sign::Character(character, form))
 }
 
+/// Codes whose counts lie together.
+const BLOCK: usize = 1 << 8;
+/// How many blocks of codes there are.
+const BLOCKS: usize = OWN as usize / BLOCK + 1;
+
 /// How often every code occurs.
 #[derive(Debug)]
 pub(super) struct Tally {
-    /// By code: memory is only touched where a script has its characters.
-    counts: Vec<u64>,
+    /// By code, a block where a script has its characters.
+    counts: Vec<Option<Box<[u64; BLOCK]>>>,
     /// The codes that occur; some more than once.
     seen: Vec<u32>,
 }
 
 impl Default for Tally {
     fn default() -> Self {
-        Self { counts: vec![0; OWN as usize + 1], seen: Vec::new() }
+        Self { counts: vec![None; BLOCKS], seen: Vec::new() }
     }
 }
 
 impl Tally {
     fn count(&self, code: u32) -> u64 {
-        self.counts[code as usize]
+        let code = code as usize;
+        self.counts[code / BLOCK].as_ref().map_or(0, |block| block[code % BLOCK])
+    }
+
+    #[inline]
+    fn count_mut(&mut self, code: u32) -> &mut u64 {
+        let code = code as usize;
+        let block = self.counts[code / BLOCK].get_or_insert_with(|| Box::new([0; BLOCK]));
+        &mut block[code % BLOCK]
     }
 
     pub(super) fn append(&mut self, other: &Self) {
@@ -161,11 +174,12 @@ impl Tally {
     /// Sums that pass `u64::MAX` are refused with the length of the corpus, which adds up more.
     #[inline]
     pub(super) fn add(&mut self, code: u32, count: u64) {
-        let sum = &mut self.counts[code as usize];
-        if *sum == 0 {
+        let sum = self.count_mut(code);
+        let before = *sum;
+        *sum = sum.saturating_add(count);
+        if before == 0 {
             self.seen.push(code);
         }
-        *sum = sum.saturating_add(count);
     }
 }
 
@@ -253,7 +267,7 @@ impl Cut {
             }
         };
         let mut occurrences = vec![0; alphabet.len()];
-        for &code in &tally.seen {
+        for code in std::mem::take(&mut tally.seen) {
             let id = match &alphabet.symbols {
                 Symbols::Bytes { ids } => ids[code as usize],
                 symbols => symbols.id(sign(code)),
@@ -262,7 +276,7 @@ impl Cut {
                 occurrences[id as usize] += tally.count(code);
             }
             // From here on the tally tells the id.
-            tally.counts[code as usize] = u64::from(id);
+            *tally.count_mut(code) = u64::from(id);
         }
         if !matches!(start, Start::Bytes(_)) {
             arena.renumber(threads, |code| tally.count(code) as u32);

@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::arena::Arena;
 use super::parallel::each;
+use crate::scan::written_zeros;
 
 /// The pairs of a corpus, sorted by their ids.
 #[derive(Debug)]
@@ -143,9 +144,10 @@ impl Sketch {
     const SIZE: usize = 1 << 17;
 
     fn new(symbols: usize) -> Self {
-        let mut sketch = Self { weights: vec![0; Self::SIZE], places: Vec::new(), symbols };
+        let weights = written_zeros(Self::SIZE);
+        let mut sketch = Self { weights, places: Vec::new(), symbols };
         if sketch.is_exact() {
-            sketch.places = vec![0; Self::SIZE];
+            sketch.places = written_zeros(Self::SIZE);
         }
         sketch
     }
