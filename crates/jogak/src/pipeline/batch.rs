@@ -242,9 +242,10 @@ impl Tokenizer {
         let mut answer = look(gathered, first, &mut worker.parts);
         while answer.is_none() && texts.peek().is_some() {
             let Part { ids, ends } = &mut part;
-            // Room that grows step by step is copied, with what nobody has written to, into new memory each time.
+            // Room that grows step by step is copied, with what nobody has written to, into new memory each time. Without
+            // it, ids come together as well.
             if ids.capacity() == 0 {
-                ids.reserve(expected);
+                let _ = ids.try_reserve(expected);
             }
             let few = up_to(BETWEEN_LOOKS, &mut texts);
             self.encode_part(few, request, worker, ids, |end| ends.push(end))?;
