@@ -10,7 +10,7 @@ use super::long::{LONGEST_KNOWN, LongWords, Trail};
 use super::packed::{MOST, Packed};
 use super::places::BlockRoom;
 use super::short::ShortWords;
-use crate::scan::{Look, Plain, written_zeros};
+use crate::scan::{Look, Plain, write_pages};
 
 /// Words that are taught at once.
 const BLOCK: usize = 64;
@@ -29,6 +29,8 @@ pub struct KnownWords {
     short: ShortWords,
     /// Characters below U+10000, found without a hash. Empty before the first one.
     characters: Vec<u64>,
+    /// Of which kind there are some.
+    kinds: [bool; KINDS],
     long: LongWords,
     limit: usize,
     /// Room for words that are looked for, while nobody has it.
@@ -74,6 +76,7 @@ impl KnownWords {
         let mut known = Self {
             short: ShortWords::new(words().map(|(word, _)| word), times, for_short(limit)),
             characters: Vec::new(),
+            kinds: [false; KINDS],
             long: LongWords::new(limit - for_short(limit)),
             limit,
             room: None,
@@ -328,7 +331,15 @@ impl KnownWords {
             _ => return,
         };
         if self.characters.is_empty() {
-            self.characters = written_zeros(KINDS << 16);
+            self.characters = vec![0; KINDS << 16];
+        }
+        // Whatever the kind of the first one, there will be more of it; of other kinds there may be none.
+        let kind = code as usize >> 16;
+        if let (Some(kinds @ false), Some(of_kind)) =
+            (self.kinds.get_mut(kind), self.characters.chunks_mut(1 << 16).nth(kind))
+        {
+            *kinds = true;
+            write_pages(of_kind);
         }
         // Up to three bytes: below U+10000. No word is sought as the character 0.
         if let Some(half) = ids.as_half()

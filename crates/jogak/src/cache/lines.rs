@@ -38,15 +38,8 @@ pub(super) enum Lines {
 }
 
 impl Lines {
-    /// So many lines of zeros, in memory that is there: they are read before they are written.
+    /// So many lines of zeros, which take no memory before they are touched.
     pub(super) fn new(count: usize) -> Self {
-        let mut lines = Self::untouched(count);
-        write_pages(lines.all_mut().as_flattened_mut());
-        lines
-    }
-
-    /// The same in memory that comes when it is touched.
-    fn untouched(count: usize) -> Self {
         let bytes = count * size_of::<Line>();
         // What goes before the first large page, or behind the last, is never touched, and so takes no memory.
         let large = cfg!(target_os = "linux") && bytes >= WORTH;
@@ -64,6 +57,13 @@ impl Lines {
             let _ = map.advise(memmap2::Advice::HugePage);
         }
         Self::Mapped { map, from, bytes }
+    }
+
+    /// The same in memory that is there, for what is used at once, and read before it is written.
+    pub(super) fn written(count: usize) -> Self {
+        let mut lines = Self::new(count);
+        write_pages(lines.all_mut().as_flattened_mut());
+        lines
     }
 
     /// All of them.
@@ -86,7 +86,7 @@ impl Lines {
 
 impl Clone for Lines {
     fn clone(&self) -> Self {
-        let mut lines = Self::untouched(self.all().len());
+        let mut lines = Self::new(self.all().len());
         lines.all_mut().copy_from_slice(self.all());
         lines
     }

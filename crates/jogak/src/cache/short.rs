@@ -106,13 +106,19 @@ impl ShortWords {
         }
         let (narrow, wide) = (times * narrow / entries(true), times * wide / entries(false));
         let lines = |count: usize| count.next_power_of_two().max(16);
-        let words = Self::with_lines(lines(narrow), lines(wide), limit / size_of::<Line>());
+        let words =
+            Self::with_lines(lines(narrow), lines(wide), limit / size_of::<Line>(), Lines::new);
         Self { limit: words.limit.max(words.lines.all().len()), ..words }
     }
 
-    fn with_lines(narrow: usize, wide: usize, limit: usize) -> Self {
+    fn with_lines(
+        narrow: usize,
+        wide: usize,
+        limit: usize,
+        lines: impl Fn(usize) -> Lines,
+    ) -> Self {
         Self {
-            lines: Lines::new(narrow + wide),
+            lines: lines(narrow + wide),
             narrow: Region::new(0, narrow),
             wide: Region::new(narrow, wide),
             limit: limit.min(MOST_LINES),
@@ -268,7 +274,7 @@ impl ShortWords {
         // There is room for twice this one.
         let alone = (narrow_lines << usize::from(narrow), wide_lines << usize::from(!narrow));
         let (narrow, wide) = [grown(many), grown(2)].into_iter().find(fits).unwrap_or(alone);
-        let larger = Self::with_lines(narrow, wide, self.limit);
+        let larger = Self::with_lines(narrow, wide, self.limit, Lines::written);
         let old = std::mem::replace(self, larger);
         self.has_lost = old.has_lost;
         let (narrow_lines, wide_lines) = old.lines.all().split_at(narrow_lines);
@@ -300,7 +306,7 @@ mod tests {
 
     /// Words whose places in a table of so many narrow lines are this one.
     fn words_at(line: usize, lines: usize, count: usize) -> Vec<String> {
-        let table = ShortWords::with_lines(lines, 16, 0);
+        let table = ShortWords::with_lines(lines, 16, 0, Lines::new);
         let words = (0..).map(|n: u32| format!("{n:x}"));
         words
             .filter(|word| table.seek(word.as_bytes(), 0, word.len()).line as usize == line)
@@ -313,7 +319,7 @@ mod tests {
         let [three, six] = [&[1 << 19, 0, (1 << 20) - 1][..], &[(1 << 20) - 1; 6]];
         for (wide, entries, ids) in [("", 4, three), ("....", 2, six)] {
             let ids = Packed::new(ids).unwrap_or(Packed::NONE);
-            let mut table = ShortWords::with_lines(64, 64, 0);
+            let mut table = ShortWords::with_lines(64, 64, 0, Lines::new);
             let seek = |table: &ShortWords, word: &str| table.seek(word.as_bytes(), 0, word.len());
             let first = seek(&table, &format!("0000{wide}")).line;
             let words: Vec<String> = (0..=0xFFFF_u32)
@@ -343,7 +349,7 @@ mod tests {
     fn words_that_lose_their_place_are_told() {
         let ids = Packed::new(&[7]).unwrap_or(Packed::NONE);
         for crowded in [false, true] {
-            let mut table = ShortWords::with_lines(64, 16, 1 << 12);
+            let mut table = ShortWords::with_lines(64, 16, 1 << 12, Lines::new);
             // Sixteen lines of one place, and words of the next one, which lie behind the last line: at the front. In the
             // larger table these come first, in the midst of the lines of the others.
             let many = if crowded { 4 * FAR_LINES } else { 4 * FAR_LINES - 4 };

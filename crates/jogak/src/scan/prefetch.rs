@@ -64,13 +64,14 @@ const PAGE: usize = 4 << 10;
 /// two, and half a millisecond on some virtual machines. So this is for tables: they are read before they are written.
 pub(crate) fn written_zeros<T: Copy + Default>(count: usize) -> Vec<T> {
     let mut list = vec![T::default(); count];
-    // What is known to be zero would not be written.
-    write_pages(std::hint::black_box(&mut list));
+    write_pages(&mut list);
     list
 }
 
 /// Writes a zero to each page of what is all zeros.
 pub(crate) fn write_pages<T: Copy + Default>(zeros: &mut [T]) {
+    // What is known to be zero would not be written.
+    let zeros = std::hint::black_box(zeros);
     let step = (PAGE / size_of::<T>().max(1)).max(1);
     zeros.iter_mut().step_by(step).for_each(|zero| *zero = T::default());
     // The last page may begin behind the last step.
