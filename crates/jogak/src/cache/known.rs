@@ -333,7 +333,7 @@ impl KnownWords {
         if self.characters.is_empty() {
             self.characters = vec![0; KINDS << 16];
         }
-        // Whatever the kind of the first one, there will be more of it; of other kinds there may be none.
+        // Where there is one of a kind there are more of it, and all are looked up before they are kept; of other kinds there may be none.
         let kind = code as usize >> 16;
         if let (Some(kinds @ false), Some(of_kind)) =
             (self.kinds.get_mut(kind), self.characters.chunks_mut(1 << 16).nth(kind))

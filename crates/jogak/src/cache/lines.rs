@@ -8,7 +8,7 @@ use std::fmt;
 
 use memmap2::MmapMut;
 
-use crate::scan::write_pages;
+use crate::scan::{LARGE_PAGE, PAGE, write_pages};
 
 /// Eight numbers of eight bytes, the lowest byte first.
 pub(super) type Line = [u8; 64];
@@ -24,12 +24,8 @@ pub(super) fn set(line: &mut Line, at: usize, number: u64) {
     line.as_chunks_mut().0[at] = number.to_le_bytes();
 }
 
-/// From so many bytes on, lines have pages of their own, and so begin where lines of the processor's cache do.
-const PAGE: usize = 4 << 10;
-/// A large page. It begins at a multiple of its size.
-const LARGE: usize = 2 << 20;
 /// From so many bytes on large pages are wished for: below, they would be half empty.
-const WORTH: usize = LARGE / 2;
+const WORTH: usize = LARGE_PAGE / 2;
 
 /// Lines of memory.
 pub(super) enum Lines {
@@ -43,7 +39,8 @@ impl Lines {
         let bytes = count * size_of::<Line>();
         // What goes before the first large page, or behind the last, is never touched, and so takes no memory.
         let large = cfg!(target_os = "linux") && bytes >= WORTH;
-        let room = if large { bytes.next_multiple_of(LARGE) + LARGE } else { bytes };
+        let room = if large { bytes.next_multiple_of(LARGE_PAGE) + LARGE_PAGE } else { bytes };
+        // From a page on, lines have pages of their own, and so begin where lines of the processor's cache do.
         if bytes < PAGE {
             return Self::Plain(vec![[0; 64]; count]);
         }
@@ -53,7 +50,7 @@ impl Lines {
         #[cfg(target_os = "linux")]
         if large {
             let start = map.as_ptr().addr();
-            from = start.next_multiple_of(LARGE) - start;
+            from = start.next_multiple_of(LARGE_PAGE) - start;
             let _ = map.advise(memmap2::Advice::HugePage);
         }
         Self::Mapped { map, from, bytes }
@@ -104,7 +101,15 @@ mod tests {
 
     #[test]
     fn numbers_stay_where_they_were_written() {
-        for count in [1, 100, PAGE / 64, WORTH / 64, LARGE / 64 - 1, LARGE / 64, LARGE / 64 + 1] {
+        for count in [
+            1,
+            100,
+            PAGE / 64,
+            WORTH / 64,
+            LARGE_PAGE / 64 - 1,
+            LARGE_PAGE / 64,
+            LARGE_PAGE / 64 + 1,
+        ] {
             let mut lines = Lines::new(count);
             assert_eq!(lines.all().len(), count);
             assert!(lines.all().iter().all(|line| *line == [0; 64]));

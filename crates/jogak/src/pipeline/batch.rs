@@ -204,7 +204,8 @@ impl Tokenizer {
             let numbered = texts.texts(&mut room).map_err(behind)?.zip(first..);
             let numbered = numbered.inspect(|(text, _)| bytes += text.text.len());
             let expected = self.density.ids(texts.bytes());
-            // How much comes may not be known before; of several threads' parts each would make room that is copied.
+            // How much comes is not always known before, as of a stream. (Where threads share it out, each small part would
+            // make room, which is copied.)
             if let Some(answer) = locked(&gathered).answer.as_mut().filter(|_| threads == 1) {
                 answer.make_room(expected);
             }

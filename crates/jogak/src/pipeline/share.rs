@@ -58,7 +58,7 @@ struct State<P> {
     complete: bool,
 }
 
-/// A thread is far ahead of another if it has taken so many parts more.
+/// A thread is far ahead of another if it has taken so many parts more than that, or one more.
 const FAR: usize = 2;
 
 impl<P> State<P> {

@@ -33,30 +33,29 @@ pub(crate) fn prefetch<T>(items: &[T], index: usize) {
     let _ = item;
 }
 
+/// A page of memory, the smallest there is.
+pub(crate) const PAGE: usize = 4 << 10;
 /// A large page. It begins at a multiple of its size.
-const LARGE: usize = 2 << 20;
+pub(crate) const LARGE_PAGE: usize = 2 << 20;
 
 /// Says that the room of `list` will be written from its start on, for the most part. Where the system has large pages
 /// to give, it comes in few pieces then, which is several times as fast. Nothing comes of it elsewhere.
 pub(crate) fn wish_large_pages<T>(list: &mut Vec<T>) {
     let (start, bytes) = (list.as_mut_ptr().cast::<u8>(), list.capacity() * size_of::<T>());
     // Whole pages alone: what lies around them is somebody else's.
-    let before = start.addr().next_multiple_of(LARGE) - start.addr();
-    let pages = bytes.saturating_sub(before) / LARGE;
+    let before = start.addr().next_multiple_of(LARGE_PAGE) - start.addr();
+    let pages = bytes.saturating_sub(before) / LARGE_PAGE;
     #[cfg(target_os = "linux")]
     if pages > 0 {
         let first = start.wrapping_add(before).cast();
         // SAFETY: the pages lie in the room of a list that is lent to be written, and the wish leaves what is in them.
         unsafe {
-            libc::madvise(first, pages * LARGE, libc::MADV_HUGEPAGE);
+            libc::madvise(first, pages * LARGE_PAGE, libc::MADV_HUGEPAGE);
         }
     }
     #[cfg(not(target_os = "linux"))]
     let _ = (start, pages);
 }
-
-/// The smallest page there is.
-const PAGE: usize = 4 << 10;
 
 /// So many zeros, in memory that is there, as `vec![0; count]` is not: the system gives a page when it is first touched.
 /// One that is read first is given twice, as the page of zeros that all share, and when it is written as one of its
@@ -108,7 +107,7 @@ mod tests {
         use std::fs::File;
         use std::os::unix::fs::FileExt;
 
-        // Eight bytes for each page; the highest two bits say that somebody has it.
+        // Eight bytes for each page; the highest two bits say that somebody has it. Some systems do not tell.
         let Ok(pages) = File::open("/proc/self/pagemap") else { return };
         let is_there = |zeros: &[u64]| {
             let from = zeros.as_ptr().addr() / PAGE;
@@ -124,7 +123,7 @@ mod tests {
 
     #[test]
     fn what_is_there_stays() {
-        for count in [0, 1, 1000, LARGE / 4, 3 * LARGE / 4 + 1] {
+        for count in [0, 1, 1000, LARGE_PAGE / 4, 3 * LARGE_PAGE / 4 + 1] {
             let mut list: Vec<u32> = (0..1000).collect();
             list.reserve_exact(count);
             wish_large_pages(&mut list);
