@@ -7,6 +7,7 @@ use super::arena::{Arena, SLOTS_PER_TICK};
 use super::bpe::BpeConfig;
 use super::gather::gather;
 use super::parallel::{Tick, each};
+use super::tally::{MOST, Tally};
 use super::view::TrainObserver;
 use crate::count::Counts;
 use crate::error::{Error, Result};
@@ -117,7 +118,7 @@ impl<'a> Start<'a> {
 
 /// A sign as a number: its code point, with a bit for the form. Bytes are their own codes.
 const MARKED: u32 = 1 << 21;
-const OWN: u32 = 1 << 22;
+const OWN: u32 = MOST;
 
 pub(super) fn code(sign: Sign) -> u32 {
     match sign {
@@ -130,57 +131,6 @@ pub(super) fn code(sign: Sign) -> u32 {
 fn sign(code: u32) -> Sign {
     let form = if code & MARKED == 0 { Form::Plain } else { Form::Marked };
     char::from_u32(code & !MARKED).map_or(Sign::Own, |character| Sign::Character(character, form))
-}
-
-/// Codes whose counts lie together.
-const BLOCK: usize = 1 << 8;
-/// How many blocks of codes there are.
-const BLOCKS: usize = OWN as usize / BLOCK + 1;
-
-/// How often every code occurs.
-#[derive(Debug)]
-pub(super) struct Tally {
-    /// By code, a block where a script has its characters.
-    counts: Vec<Option<Box<[u64; BLOCK]>>>,
-    /// The codes that occur; some more than once.
-    seen: Vec<u32>,
-}
-
-impl Default for Tally {
-    fn default() -> Self {
-        Self { counts: vec![None; BLOCKS], seen: Vec::new() }
-    }
-}
-
-impl Tally {
-    fn count(&self, code: u32) -> u64 {
-        let code = code as usize;
-        self.counts[code / BLOCK].as_ref().map_or(0, |block| block[code % BLOCK])
-    }
-
-    #[inline]
-    fn count_mut(&mut self, code: u32) -> &mut u64 {
-        let code = code as usize;
-        let block = self.counts[code / BLOCK].get_or_insert_with(|| Box::new([0; BLOCK]));
-        &mut block[code % BLOCK]
-    }
-
-    pub(super) fn append(&mut self, other: &Self) {
-        for &code in &other.seen {
-            self.add(code, other.count(code));
-        }
-    }
-
-    /// Sums that pass `u64::MAX` are refused with the length of the corpus, which adds up more.
-    #[inline]
-    pub(super) fn add(&mut self, code: u32, count: u64) {
-        let sum = self.count_mut(code);
-        let before = *sum;
-        *sum = sum.saturating_add(count);
-        if before == 0 {
-            self.seen.push(code);
-        }
-    }
 }
 
 /// Words, cut.
@@ -257,17 +207,16 @@ impl Cut {
     /// Numbers the symbols.
     pub(super) fn into_corpus(self, start: &Start<'_>, threads: usize) -> Corpus {
         let Cut { mut arena, mut tally, distinct_words, total_words, length, interrupted } = self;
-        tally.seen.sort_unstable();
-        tally.seen.dedup();
+        let seen = tally.seen();
         let alphabet = match start {
             Start::Bytes(_) => Alphabet::bytes(),
             Start::Chars(marker, limit, every_plain) => {
-                let signs = tally.seen.iter().map(|&code| (sign(code), tally.count(code)));
+                let signs = seen.iter().map(|&code| (sign(code), tally.count(code)));
                 Alphabet::chars(signs, marker, limit, *every_plain)
             }
         };
         let mut occurrences = vec![0; alphabet.len()];
-        for code in std::mem::take(&mut tally.seen) {
+        for code in seen {
             let id = match &alphabet.symbols {
                 Symbols::Bytes { ids } => ids[code as usize],
                 symbols => symbols.id(sign(code)),

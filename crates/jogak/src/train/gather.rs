@@ -12,9 +12,10 @@ use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
 
 use super::arena::BORDER;
-use super::corpus::{Cut, Start, Tally, code};
+use super::corpus::{Cut, Start, code};
 use super::parallel::{Tick, each};
 use super::radix::sort_by_upper_bits;
+use super::tally::Tally;
 use crate::count::Counts;
 use crate::error::Result;
 use crate::scan::{prefetch, wish_large_pages};

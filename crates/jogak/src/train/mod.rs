@@ -19,6 +19,7 @@ mod queue;
 mod radix;
 pub mod rules;
 mod store;
+mod tally;
 pub mod ties;
 pub mod unigram;
 mod view;

@@ -17,6 +17,7 @@ use rustc_hash::FxHashSet;
 use super::{SeedRule, UnigramConfig};
 use crate::error::{Error, Result};
 use crate::train::parallel::share;
+use crate::train::tally::Tally;
 
 pub(super) use bag::Packing;
 use bag::{Bag, Whole};
@@ -82,7 +83,7 @@ impl Gathered {
         let (characters, words) = count_characters(parts, user_defined.as_ref(), config)?;
         let kept: FxHashSet<char> = config
             .limit
-            .apply(characters.clone())
+            .apply(characters.iter().map(|&(known, count)| (known, u128::from(count))).collect())
             .into_iter()
             .chain(config.required_chars.iter().copied())
             .collect();
@@ -92,27 +93,25 @@ impl Gathered {
             config.required_chars.iter().copied().filter(|character| !occurs(character)).collect();
         absent.sort_unstable();
         absent.dedup();
-        // Ascending; all of their counts together fit into 64 bits.
-        let (alphabet, occurrences): (Vec<char>, Vec<u64>) = characters
-            .iter()
-            .filter(|(character, _)| kept.contains(character))
-            .map(|&(character, count)| (character, count as u64))
-            .unzip();
+        // Ascending.
+        let (alphabet, occurrences): (Vec<char>, Vec<u64>) =
+            characters.iter().filter(|(character, _)| kept.contains(character)).copied().unzip();
         let left_out = characters.len() - alphabet.len();
         let cutter = Cutter::new(&alphabet, user_defined, config);
         let packing = Packing::new(alphabet.len());
         let bags = share(
             config.threads,
             parts.iter(),
-            || Bag::new(packing),
-            |bag, part| {
+            || (Bag::new(packing), Vec::new()),
+            |(bag, chunk), part| {
                 for (word, count) in part.clone() {
                     if let Ok(word) = std::str::from_utf8(word) {
-                        cutter.cut(word, |chunk| bag.add(chunk, count));
+                        cutter.cut(word, chunk, |chunk| bag.add(chunk, count));
                     }
                 }
             },
         );
+        let bags = bags.into_iter().map(|(bag, _)| bag).collect();
         let uncut = match config.seeds {
             SeedRule::SentencePiece => Some(Uncut::new(parts, &cutter, alphabet.len() as u32 + 1)?),
             SeedRule::Suffix => None,
@@ -325,7 +324,7 @@ fn fits(what: &'static str, size: u64) -> Result<()> {
 }
 
 /// Characters with counts, and (distinct words, all words).
-type Characters = (Vec<(char, u128)>, (u64, u64));
+type Characters = (Vec<(char, u64)>, (u64, u64));
 
 /// All characters outside of user-defined pieces, ascending.
 fn count_characters<'a, P>(
@@ -336,17 +335,15 @@ fn count_characters<'a, P>(
 where
     P: Iterator<Item = (&'a [u8], u64)> + Clone + Send + Sync,
 {
-    let new = || (vec![0u64; 0x11_0000], 0u128, (0u64, 0u128));
-    let counted = share(config.threads, parts.iter(), new, |(table, total, words), part| {
+    let new = || (Tally::default(), 0u128, (0u64, 0u128));
+    let counted = share(config.threads, parts.iter(), new, |(tally, total, words), part| {
         for (word, count) in part.clone() {
             let Ok(word) = std::str::from_utf8(word) else { continue };
             words.0 += 1;
             words.1 += u128::from(count);
             between(user_defined, word, |part| {
                 for character in part.chars() {
-                    let place = &mut table[character as usize];
-                    // Where this could overflow, the total says so below.
-                    *place = place.wrapping_add(count);
+                    tally.add(character as u32, count);
                     *total += u128::from(count);
                 }
             });
@@ -361,10 +358,11 @@ where
     }
     let distinct = counted.iter().map(|(_, _, words)| words.0).sum();
     let all: u128 = counted.iter().map(|(_, _, words)| words.1).sum();
-    let count = |character: char| -> u128 {
-        counted.iter().map(|(table, _, _)| u128::from(table[character as usize])).sum()
-    };
-    let characters = ('\0'..=char::MAX).map(|character| (character, count(character)));
-    let characters = characters.filter(|(_, count)| *count > 0).collect();
-    Ok((characters, (distinct, u64::try_from(all).unwrap_or(u64::MAX))))
+    let mut tally = Tally::default();
+    counted.iter().for_each(|(other, _, _)| tally.append(other));
+    let characters = tally.seen().into_iter().filter_map(|code| {
+        let count = tally.count(code);
+        char::from_u32(code).filter(|_| count > 0).map(|character| (character, count))
+    });
+    Ok((characters.collect(), (distinct, u64::try_from(all).unwrap_or(u64::MAX))))
 }

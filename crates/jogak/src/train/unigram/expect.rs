@@ -16,10 +16,10 @@
 //! Rule: expected counts are whole numbers of a small unit ([`Unit`]). Whole numbers may be added in
 //! any order, and so the answer has the same bits on any number of threads.
 
-use super::lattice::{Block, Lattice, Node, SHORT, id, length};
+use super::lattice::{Block, Lattice, Node, SHORT, STACK, id, length, none};
 use super::numbers::{exp_digamma, ln_parts, pow2, split};
 use super::seed::NONE;
-use crate::train::parallel::{share, total};
+use crate::train::parallel::share;
 
 /// Probabilities are never below 2 to this power.
 pub(super) const LEAST: i32 = -50;
@@ -69,6 +69,15 @@ pub(super) fn scaled(probabilities: &[f64], lengths: &[u8]) -> Vec<f64> {
     probabilities.iter().zip(lengths).map(scale).collect()
 }
 
+/// What a walk asks for together.
+#[derive(Debug, Clone, Copy)]
+struct Piece {
+    /// See [`scaled`]; 0 for [`none`], which stands behind all pieces.
+    scaled: f64,
+    /// In units, so far.
+    expected: u64,
+}
+
 /// The expected count of every piece in units, and the log-likelihood of the corpus if it is asked
 /// for (else 0).
 pub(super) fn expect<const LIKELIHOOD: bool>(
@@ -77,81 +86,93 @@ pub(super) fn expect<const LIKELIHOOD: bool>(
     unit: Unit,
     threads: usize,
 ) -> (Vec<u64>, f64) {
-    let new = || (vec![0u64; scaled.len()], Vec::new(), Long::default());
+    let new = || {
+        let pieces = scaled.iter().chain([&0.0]).map(|&scaled| Piece { scaled, expected: 0 });
+        (pieces.collect::<Vec<_>>(), Vec::new(), Long::default())
+    };
     let done = share(
         threads,
         lattice.blocks.iter().enumerate(),
         new,
-        |(expected, likelihoods, long), (number, block)| {
+        |(pieces, likelihoods, long), (number, block)| {
             let likelihood = if block.depth <= SHORT {
-                short::<LIKELIHOOD>(block, scaled, unit, expected)
+                short::<LIKELIHOOD>(block, unit, pieces)
             } else {
-                long.block::<LIKELIHOOD>(block, scaled, unit, expected)
+                long.block::<LIKELIHOOD>(block, unit, pieces)
             };
             if LIKELIHOOD {
                 likelihoods.push((number, likelihood));
             }
         },
     );
-    let mut tables = Vec::with_capacity(done.len());
+    let mut expected = vec![0; scaled.len()];
     let mut likelihoods = Vec::new();
-    for (expected, part, _) in done {
-        tables.push(expected);
+    for (pieces, part, _) in done {
+        expected.iter_mut().zip(&pieces).for_each(|(sum, piece)| *sum += piece.expected);
         likelihoods.extend(part);
     }
     likelihoods.sort_unstable_by_key(|(number, _)| *number);
-    (total(tables), likelihoods.iter().map(|(_, likelihood)| likelihood).sum())
+    (expected, likelihoods.iter().map(|(_, likelihood)| likelihood).sum())
 }
 
-/// The smallest power of two above [`SHORT`], so that masking an index proves it is in range.
-const STACK: usize = 32;
-
 /// A block of short texts.
-fn short<const LIKELIHOOD: bool>(
-    block: &Block<u64>,
-    scaled: &[f64],
-    unit: Unit,
-    expected: &mut [u64],
-) -> f64 {
+fn short<const LIKELIHOOD: bool>(block: &Block<u64>, unit: Unit, pieces: &mut [Piece]) -> f64 {
     let stream = &block.stream[..];
     let per_one = unit.per_one();
+    let none = none(pieces.len() - 1);
     let mut forward = [0f64; STACK];
     let mut backward = [0f64; STACK];
-    let mut places = [(0usize, 0usize); STACK];
+    let mut nodes = [Node::default(); STACK];
     forward[0] = 1.0;
+    // forward[depth]: what comes next needs it first, and would wait for memory.
+    let mut above = 1.0;
     let mut depth = 0;
     let mut ends = block.ends.iter();
     let mut likelihood = 0.0;
     let mut at = 0;
     loop {
-        let node = if at < stream.len() {
-            Node::read(stream, at)
-        } else {
-            Node { leave: depth, ends: false, from: at, pieces: 0 }
-        };
-        for _ in 0..node.leave {
-            let behind = backward[depth & (STACK - 1)];
-            let (from, to) = places[depth & (STACK - 1)];
-            for &piece in stream[from..to].iter().rev() {
-                let start = depth.wrapping_sub(length(piece)) & (STACK - 1);
-                let term = scaled[id(piece)] * behind;
-                backward[start] += term;
-                expected[id(piece)] += units(forward[start] * term * per_one);
+        let node = if at < stream.len() { Node::read(stream, at) } else { Node::leaving(depth) };
+        if node.leave > 0 {
+            // backward[depth], likewise.
+            let mut behind = backward[depth & (STACK - 1)];
+            for _ in 0..node.leave {
+                let mut pass = |piece, start: usize| {
+                    let Piece { scaled, expected } = &mut pieces[id(piece)];
+                    let term = *scaled * behind;
+                    *expected += units(forward[start] * term * per_one);
+                    term
+                };
+                let (longest, between, character) = nodes[depth & (STACK - 1)].pieces(stream, none);
+                let mut pass_longer = |piece| {
+                    let start = depth.wrapping_sub(length(piece)) & (STACK - 1);
+                    backward[start] += pass(piece, start);
+                };
+                pass_longer(longest);
+                between.iter().copied().for_each(pass_longer);
+                depth = depth.wrapping_sub(1);
+                let start = depth & (STACK - 1);
+                behind = backward[start] + pass(character, start);
             }
-            depth -= 1;
+            backward[depth & (STACK - 1)] = behind;
+            above = forward[depth & (STACK - 1)];
         }
         if at >= stream.len() {
             return likelihood;
         }
         depth += 1;
+        let (longest, between, character) = node.pieces(stream, none);
         let mut sum = 0.0;
-        for &piece in &stream[node.from..node.next()] {
+        let mut add = |piece| {
             let start = depth.wrapping_sub(length(piece)) & (STACK - 1);
-            sum += forward[start] * scaled[id(piece)];
-        }
+            sum += forward[start] * pieces[id(piece)].scaled;
+        };
+        add(longest);
+        between.iter().copied().for_each(add);
+        sum += above * pieces[id(character)].scaled;
+        above = sum;
         let here = depth & (STACK - 1);
         forward[here] = sum;
-        places[here] = (node.from, node.next());
+        nodes[here] = node;
         backward[here] = 0.0;
         if node.ends
             && let Some(&count) = ends.next()
@@ -182,9 +203,8 @@ impl Long {
     fn block<const LIKELIHOOD: bool>(
         &mut self,
         block: &Block<u64>,
-        scaled: &[f64],
         unit: Unit,
-        expected: &mut [u64],
+        table: &mut [Piece],
     ) -> f64 {
         let stream = &block.stream[..];
         let per_one = unit.per_one();
@@ -201,13 +221,13 @@ impl Long {
             let depth = self.forward.len();
             let pieces = &stream[node.from..at];
             let exponents = &self.exponents;
-            let possible = pieces.iter().filter(|&&piece| scaled[id(piece)] > 0.0);
+            let possible = pieces.iter().filter(|&&piece| table[id(piece)].scaled > 0.0);
             let highest = possible.map(|&piece| exponents[depth - length(piece)]).max();
             let highest = highest.unwrap_or(0);
             let mut sum = 0.0;
             for &piece in pieces {
                 let start = depth - length(piece);
-                let shifted = scaled[id(piece)] * pow2(self.exponents[start] - highest);
+                let shifted = table[id(piece)].scaled * pow2(self.exponents[start] - highest);
                 sum += self.forward[start] * shifted;
             }
             let (mantissa, exponent) = split(sum);
@@ -225,9 +245,9 @@ impl Long {
             for &piece in stream[from..to].iter().rev() {
                 let start = d - length(piece);
                 let shift = pow2(self.exponents[start] - self.exponents[d]);
-                let term = scaled[id(piece)] * shift * self.backward[d];
+                let term = table[id(piece)].scaled * shift * self.backward[d];
                 self.backward[start] += term;
-                expected[id(piece)] += units(self.forward[start] * term * per_one);
+                table[id(piece)].expected += units(self.forward[start] * term * per_one);
             }
         }
         if LIKELIHOOD {

@@ -11,7 +11,8 @@
 //! ```
 //!
 //! A node at depth d stands behind d characters; a piece of length n that ends here starts at the
-//! node n levels up. Every node can be reached, because every character is a piece.
+//! node n levels up. Every node can be reached, because every character is a piece, which stays: it is the
+//! last piece of each node.
 //!
 //! Rule: streams change by taking pieces away, never otherwise. How texts fall into blocks depends on
 //! the texts alone, and every block is walked by one thread from front to back, so no answer depends
@@ -27,6 +28,8 @@ pub(super) const BLOCK: usize = 1024;
 /// Texts with more characters than this have a block of their own, for which another arithmetic is
 /// used; see [`super::expect`].
 pub(super) const SHORT: usize = 20;
+/// The smallest power of two above [`SHORT`], so that masking an index proves it is in range.
+pub(super) const STACK: usize = 32;
 /// Pieces may have this many characters, so that the length fits into the bits for it.
 pub(super) const LONGEST_PIECE: usize = 64;
 /// Ids must be below this, to fit into the bits for them.
@@ -38,7 +41,7 @@ const PIECES: u32 = 0x7f;
 const ENDS: u32 = 0x80;
 
 /// One node of a stream.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Node {
     /// How many nodes to leave before this one is entered.
     pub(super) leave: usize,
@@ -46,8 +49,8 @@ pub(super) struct Node {
     pub(super) ends: bool,
     /// Where its pieces are in the stream.
     pub(super) from: usize,
-    /// How many there are.
-    pub(super) pieces: usize,
+    /// How many there are, at least one.
+    pub(super) count: usize,
 }
 
 impl Node {
@@ -55,19 +58,48 @@ impl Node {
     #[inline(always)]
     pub(super) fn read(stream: &[u32], at: usize) -> Self {
         let head = stream[at];
-        let pieces = (head & PIECES) as usize;
-        Self { leave: (head >> 8) as usize, ends: head & ENDS != 0, from: at + 1, pieces }
+        let count = (head & PIECES) as usize;
+        Self { leave: (head >> 8) as usize, ends: head & ENDS != 0, from: at + 1, count }
     }
 
     /// Where the next record starts.
     #[inline(always)]
     pub(super) fn next(self) -> usize {
-        self.from + self.pieces
+        self.from + self.count
+    }
+
+    /// What comes behind the last node of a stream: all that are open are left.
+    pub(super) fn leaving(open: usize) -> Self {
+        Self { leave: open, ..Self::default() }
+    }
+
+    /// Its pieces: the longest, but `none` if it is also the last one; those between; the last one, which is the
+    /// character that the node stands behind. (One or two is what most nodes have, and which of both can not be
+    /// foreseen: so nobody asks.)
+    #[inline(always)]
+    pub(super) fn pieces(self, stream: &[u32], none: u32) -> (u32, &[u32], u32) {
+        let last = self.next() - 1;
+        let longest = stream[self.from];
+        let longest = if self.count > 1 { longest } else { none };
+        let between = if self.count > 2 { &stream[self.from + 1..last] } else { &[] };
+        (longest, between, stream[last])
+    }
+
+    #[inline(always)]
+    fn piece(id: u32, length: usize) -> u32 {
+        id << 6 | (length - 1) as u32
     }
 
     fn head(leave: usize, ends: bool, pieces: usize) -> u32 {
         (leave as u32) << 8 | if ends { ENDS } else { 0 } | pieces as u32
     }
+}
+
+/// What stands for a piece where there is none: the id behind those of all `pieces`, and a length that leads, in
+/// [`STACK`] places, to where one is.
+#[inline(always)]
+pub(super) fn none(pieces: usize) -> u32 {
+    Node::piece(pieces as u32, STACK)
 }
 
 /// The id of a piece in a stream.
@@ -127,16 +159,19 @@ impl<T: Copy + Send + Sync> Lattice<T> {
         Self { blocks: blocks.into_iter().map(|(_, block)| block).collect() }
     }
 
-    /// Gives every piece its new id, and takes away those that have none ([`NONE`]). A text goes
-    /// where `text` says so, with all that only it needs.
-    pub(super) fn renumber(
-        &mut self,
-        ids: &[u32],
-        threads: usize,
-        text: impl Fn(T) -> Option<T> + Sync,
-    ) {
+    /// Gives every piece its new id, and takes away those that have none ([`NONE`]).
+    pub(super) fn renumber(&mut self, ids: &[u32], threads: usize) {
+        share(threads, self.blocks.iter_mut(), || (), |(), block| block.renumber(ids));
+    }
+}
+
+impl Lattice<u32> {
+    /// The same, where texts are the pieces themselves: what has no new id goes as a text too, with all that only
+    /// it needs.
+    pub(super) fn restrict(&mut self, ids: &[u32], threads: usize) {
         share(threads, self.blocks.iter_mut(), Vec::new, |open, block| {
-            block.renumber(ids, &text, open);
+            block.restrict(ids, open);
+            block.renumber(ids);
         });
     }
 }
@@ -179,8 +214,39 @@ fn portion_starts(chunks: &Chunks) -> Vec<usize> {
     std::iter::once(0).chain(short.step_by(size).skip(1)).collect()
 }
 
-impl<T: Copy> Block<T> {
-    fn renumber(&mut self, ids: &[u32], text: impl Fn(T) -> Option<T>, open: &mut Vec<Open>) {
+impl<T> Block<T> {
+    fn renumber(&mut self, ids: &[u32]) {
+        let stream = &mut self.stream;
+        let (mut at, mut to) = (0, 0);
+        while at < stream.len() {
+            let (head, node) = (stream[at], Node::read(stream, at));
+            let first = to + 1;
+            at = node.next();
+            to = first;
+            for place in node.from..at {
+                let piece = stream[place];
+                let new = ids[id(piece)];
+                // Written in any case: whether it stays is hard to foresee.
+                stream[to] = new << 6 | piece & 63;
+                to += usize::from(new != NONE);
+            }
+            stream[first - 1] = head & !PIECES | (to - first) as u32;
+        }
+        self.cut(to);
+    }
+
+    /// Forgets what stands behind so many words of the stream.
+    fn cut(&mut self, size: usize) {
+        self.stream.truncate(size);
+        if self.stream.capacity() > size + size / 2 + 64 {
+            self.stream.shrink_to_fit();
+        }
+    }
+}
+
+impl Block<u32> {
+    /// Takes away the texts that are pieces without a new id, and nodes that no other text needs.
+    fn restrict(&mut self, ids: &[u32], open: &mut Vec<Open>) {
         let stream = &mut self.stream;
         let (mut at, mut to) = (0, 0);
         let mut kept = 0;
@@ -196,34 +262,24 @@ impl<T: Copy> Block<T> {
             }
             let mut ends = false;
             if node.ends {
-                if let Some(value) = text(self.ends[next_end]) {
-                    self.ends[kept] = value;
+                let new = ids[self.ends[next_end] as usize];
+                if new != NONE {
+                    self.ends[kept] = new;
                     kept += 1;
                     ends = true;
                 }
                 next_end += 1;
             }
             open.push(Open { start: to, leave, needed: ends });
-            let head = to;
-            to += 1;
-            for place in node.from..at {
-                let piece = stream[place];
-                let new = ids[id(piece)];
-                if new != NONE {
-                    stream[to] = new << 6 | piece & 63;
-                    to += 1;
-                }
-            }
-            stream[head] = Node::head(leave, ends, to - head - 1);
+            stream[to] = Node::head(leave, ends, node.count);
+            stream.copy_within(node.from..at, to + 1);
+            to += 1 + node.count;
             leave = 0;
         }
         while !open.is_empty() {
             close(open, &mut to, &mut leave);
         }
         stream.truncate(to);
-        if stream.capacity() > to + to / 2 + 64 {
-            stream.shrink_to_fit();
-        }
         self.ends.truncate(kept);
     }
 }
@@ -258,16 +314,15 @@ struct Builder<'s> {
     text: &'s [u32],
     seeds: &'s Seeds,
     longest: usize,
-    /// For each of the last places, modulo the size: the pieces that start there and have not ended,
-    /// shortest last.
-    started: Vec<Vec<u32>>,
+    /// For each of the next depths, modulo the size: the pieces that end there, as they stand in a stream.
+    ending: Vec<Vec<u32>>,
     stream: Vec<u32>,
 }
 
 impl<'s> Builder<'s> {
     fn new(text: &'s [u32], seeds: &'s Seeds, longest: usize) -> Self {
-        let started = vec![Vec::new(); longest.next_power_of_two()];
-        Self { text, seeds, longest, started, stream: Vec::new() }
+        let ending = vec![Vec::new(); longest.next_power_of_two()];
+        Self { text, seeds, longest, ending, stream: Vec::new() }
     }
 
     fn block<T: Copy>(&mut self, texts: &[(u32, u32, T)]) -> Block<T> {
@@ -288,38 +343,33 @@ impl<'s> Builder<'s> {
 
     /// Writes the nodes of a text from depth `common` + 1 on, after leaving `leave` nodes.
     fn nodes(&mut self, at: usize, length: usize, common: usize, mut leave: usize) {
-        let mask = self.started.len() - 1;
-        for start in common.saturating_sub(self.longest - 1)..common {
-            self.start(at, start, common);
+        let mask = self.ending.len() - 1;
+        for start in (common + 1).saturating_sub(self.longest)..common {
+            self.start(at, start, common, length);
         }
         for depth in common + 1..=length {
-            self.start(at, depth - 1, depth - 1);
-            let head = self.stream.len();
-            self.stream.push(0);
-            // Longest first.
-            for start in depth.saturating_sub(self.longest)..depth {
-                let pieces = &mut self.started[start & mask];
-                if let Some(&piece) = pieces.last()
-                    && usize::from(self.seeds.length[piece as usize]) == depth - start
-                {
-                    pieces.pop();
-                    self.stream.push(piece << 6 | (depth - start - 1) as u32);
-                }
-            }
-            let pieces = self.stream.len() - head - 1;
-            self.stream[head] = Node::head(leave, depth == length, pieces);
+            self.start(at, depth - 1, depth - 1, length);
+            // Those that start first are longest.
+            let pieces = &mut self.ending[depth & mask];
+            self.stream.push(Node::head(leave, depth == length, pieces.len()));
+            self.stream.append(pieces);
             leave = 0;
         }
     }
 
-    /// Notes the pieces that start behind `start` characters and end behind more than `passed`.
-    fn start(&mut self, at: usize, start: usize, passed: usize) {
-        let mask = self.started.len() - 1;
-        let pieces = &mut self.started[start & mask];
-        pieces.clear();
+    /// Notes the pieces that start behind `start` characters, and end behind more than `passed` and at most `length`.
+    fn start(&mut self, at: usize, start: usize, passed: usize, length: usize) {
+        let mask = self.ending.len() - 1;
         let mut piece = self.seeds.deepest(at + start);
-        while piece != NONE && start + usize::from(self.seeds.length[piece as usize]) > passed {
-            pieces.push(piece);
+        while piece != NONE {
+            let size = usize::from(self.seeds.length[piece as usize]);
+            let end = start + size;
+            if end <= passed {
+                break;
+            }
+            if end <= length {
+                self.ending[end & mask].push(Node::piece(piece, size));
+            }
             piece = self.seeds.parent[piece as usize];
         }
     }

@@ -368,9 +368,8 @@ impl<'c> Trainer<'c> {
         }
         self.restrict(&kept);
         let ids = new_ids(&kept, worths.len());
-        self.lattice.renumber(&ids, threads, Some);
-        let id = |old: u32| Some(ids[old as usize]).filter(|&new| new != seed::NONE);
-        self.own.renumber(&ids, threads, id);
+        self.lattice.renumber(&ids, threads);
+        self.own.restrict(&ids, threads);
         kept.len()
     }
 
@@ -401,7 +400,7 @@ impl<'c> Trainer<'c> {
         kept.sort_unstable();
         let ids = new_ids(&kept, self.lengths.len());
         self.restrict(&kept);
-        self.lattice.renumber(&ids, self.config.threads, Some);
+        self.lattice.renumber(&ids, self.config.threads);
         let before = scaled(&self.probabilities, &self.lengths);
         let (expected, _) = expect::<false>(&self.lattice, &before, self.unit, self.config.threads);
         proportions(&expected, self.unit, &mut self.probabilities);

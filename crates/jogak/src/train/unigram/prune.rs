@@ -5,7 +5,7 @@
 //!
 //! Here only sums and comparisons of logarithms are needed, so that texts may have any length.
 
-use super::lattice::{Block, Lattice, Node, id, length};
+use super::lattice::{Block, Lattice, Node, SHORT, id, length};
 use super::numbers::ln;
 use super::seed::NONE;
 use crate::train::parallel::{share, total};
@@ -55,11 +55,7 @@ fn walk_best(block: &Block<u64>, logs: &[f64], used: &mut [u64], stack: &mut Vec
     let mut depth = 0;
     let mut at = 0;
     loop {
-        let node = if at < stream.len() {
-            Node::read(stream, at)
-        } else {
-            Node { leave: depth, ends: false, from: at, pieces: 0 }
-        };
+        let node = if at < stream.len() { Node::read(stream, at) } else { Node::leaving(depth) };
         for _ in 0..node.leave {
             let Best { piece, flow, .. } = stack[depth];
             if flow > 0 {
@@ -109,18 +105,24 @@ pub(super) fn worths(
     threads: usize,
 ) -> Vec<Worth> {
     let all = used.iter().sum::<u64>() as f64;
-    let found = share(
-        threads,
-        pieces.blocks.iter(),
-        || (Vec::new(), Vec::new()),
-        |state, block| {
-            let (found, stack) = state;
-            walk_pieces(block, logs, used, all, stack, found);
-        },
-    );
     let mut worths = vec![Worth::Unused; logs.len()];
-    for (piece, worth) in found.into_iter().flat_map(|(found, _)| found) {
-        worths[piece as usize] = worth;
+    // Blocks of short texts come first, with ids that ascend; those between are of long ones.
+    let (short, long) = pieces.blocks.split_at(pieces.blocks.partition_point(|b| b.depth <= SHORT));
+    let mut jobs = Vec::with_capacity(short.len());
+    let (mut left, mut done) = (&mut worths[..], 0);
+    for block in short {
+        if let Some(&last) = block.ends.last() {
+            let (of_block, rest) = left.split_at_mut(last as usize + 1 - done);
+            jobs.push((block, done, of_block));
+            (left, done) = (rest, last as usize + 1);
+        }
+    }
+    share(threads, jobs.into_iter(), Vec::new, |stack, (block, first, worths)| {
+        walk_pieces(block, logs, used, all, stack, |id, worth| worths[id - first] = worth);
+    });
+    let mut stack = Vec::new();
+    for block in long {
+        walk_pieces(block, logs, used, all, &mut stack, |id, worth| worths[id] = worth);
     }
     worths
 }
@@ -131,7 +133,7 @@ fn walk_pieces(
     used: &[u64],
     all: f64,
     stack: &mut Vec<Best>,
-    found: &mut Vec<(u32, Worth)>,
+    mut found: impl FnMut(usize, Worth),
 ) {
     stack.clear();
     stack.resize(block.depth + 1, Best::default());
@@ -160,8 +162,8 @@ fn walk_pieces(
         {
             stack[depth] = best;
             let own = used[piece as usize];
-            found.push((
-                piece,
+            found(
+                piece as usize,
                 if depth == 1 {
                     Worth::Character
                 } else if own == 0 {
@@ -171,7 +173,7 @@ fn walk_pieces(
                 } else {
                     Worth::Loss(loss(stack, depth, own, used, all))
                 },
-            ));
+            );
         }
         stack[depth] = if whole.log > best.log { whole } else { best };
     }

@@ -17,6 +17,7 @@ use super::chunks::{Chunks, END, MARKS, Uncut};
 use super::suffix::{Ends, Suffixes};
 use crate::scan::{give_back_memory, prefetch};
 use crate::train::parallel::share;
+use crate::train::radix::sort_by_upper_bits;
 
 /// No piece.
 pub(super) const NONE: u32 = u32::MAX;
@@ -133,7 +134,10 @@ pub(super) fn seeds(chunks: &Chunks, config: &UnigramConfig) -> Seeds {
         let (left, right) = (bucket[0] as u32, bucket[1] as u32);
         chosen.push(Candidate { score, left, right, length: 1 });
     }
-    chosen.sort_unstable_by_key(|candidate| (candidate.left, candidate.length));
+    // By place and then by length, which is at most 64: the upper 4 times 11 bits.
+    let place =
+        |candidate: &Candidate| u64::from(candidate.left) << 32 | u64::from(candidate.length) << 20;
+    sort_by_upper_bits(&mut chosen, 4, place);
     connect(&suffixes, &chosen, chunks.text.len(), config.threads)
 }
 

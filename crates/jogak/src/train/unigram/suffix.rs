@@ -121,7 +121,7 @@ impl Sorter<'_> {
             }
             if size > 1 {
                 let group = start..start + size;
-                let length = self.length(key);
+                let length = self.packing.length(key) as usize;
                 if length < fits {
                     let agree = depth + length + usize::from(self.ends == Ends::Alike);
                     shared[start + 1..group.end].fill(agree.min(self.limit) as u8);
@@ -136,15 +136,6 @@ impl Sorter<'_> {
             start += size;
         }
         keyed.truncate(base);
-    }
-
-    /// How many characters stand in a key before its end.
-    fn length(&self, key: u64) -> usize {
-        if key == 0 {
-            return 0;
-        }
-        let Packing { bits, characters } = self.packing;
-        (characters - key.trailing_zeros() / bits) as usize
     }
 }
 

@@ -6,6 +6,8 @@ use super::END;
 
 /// Occurrences that a thread keeps before it adds up equal ones.
 const SQUEEZE: usize = 1 << 19;
+/// Chunks that a thread counts before it keeps them: 2 to this power. They fit into its second-level cache.
+const RECENT: u32 = 14;
 
 /// How the first characters of a chunk fit into one number that sorts like them.
 #[derive(Debug, Clone, Copy)]
@@ -36,6 +38,11 @@ impl Packing {
             packed += 1;
         }
         if packed == 0 { 0 } else { key << (self.bits * (self.characters - packed)) }
+    }
+
+    /// How many characters stand in a key before its end.
+    pub(in crate::train::unigram) fn length(self, key: u64) -> u32 {
+        if key == 0 { 0 } else { self.characters - key.trailing_zeros() / self.bits }
     }
 
     /// Writes the characters of a key to the front of `text`, and gives back how many they are.
@@ -74,6 +81,8 @@ pub(super) struct Entry {
 #[derive(Debug)]
 pub(super) struct Bag {
     packing: Packing,
+    /// Chunks that a key says all of, with their counts: the one of its place that came last. Most come again soon.
+    recent: Vec<(u64, u64)>,
     pub(super) entries: Vec<Entry>,
     /// The characters that do not fit into keys.
     arena: Vec<u32>,
@@ -83,18 +92,44 @@ pub(super) struct Bag {
 
 impl Bag {
     pub(super) fn new(packing: Packing) -> Self {
-        // What is reserved comes when it is written; a list that grows would be copied.
-        let entries = Vec::with_capacity(2 * SQUEEZE);
-        Self { packing, entries, arena: Vec::new(), limit: SQUEEZE }
+        // What is reserved comes when it is written; lists that grow would be copied, or moved.
+        Self {
+            packing,
+            recent: vec![(0, 0); 1 << RECENT],
+            entries: Vec::with_capacity(2 * SQUEEZE),
+            arena: Vec::with_capacity(2 * SQUEEZE),
+            limit: SQUEEZE,
+        }
     }
 
     pub(super) fn add(&mut self, chunk: &[u32], count: u64) {
-        let start = self.arena.len();
         let key = self.packing.pack(chunk);
-        if let Some(rest) = chunk.get(self.packing.characters as usize..) {
+        if let Some(rest) = chunk.get(self.packing.characters as usize..).filter(|r| !r.is_empty())
+        {
+            let start = self.arena.len();
             self.arena.extend_from_slice(rest);
+            self.push(Entry { key, start, length: chunk.len() as u32, count });
+            return;
         }
-        self.entries.push(Entry { key, start, length: chunk.len() as u32, count });
+        let place = key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - RECENT);
+        let (known, sum) = &mut self.recent[place as usize];
+        if *known == key {
+            *sum += count;
+        } else {
+            let before = (std::mem::replace(known, key), std::mem::replace(sum, count));
+            self.keep(before);
+        }
+    }
+
+    /// Keeps a chunk that a key says all of.
+    fn keep(&mut self, (key, count): (u64, u64)) {
+        if count > 0 {
+            self.push(Entry { key, start: 0, length: self.packing.length(key), count });
+        }
+    }
+
+    fn push(&mut self, entry: Entry) {
+        self.entries.push(entry);
         if self.entries.len() >= self.limit {
             self.squeeze();
             self.limit = SQUEEZE.max(self.entries.len() * 2);
@@ -107,11 +142,11 @@ impl Bag {
         (entry, &self.arena[entry.start..entry.start + rest])
     }
 
-    /// Sorts, and adds up equal entries.
+    /// Sorts, and adds up equal entries. (Those that were sorted before stand in front, and a stable sort finds them so.)
     fn squeeze(&mut self) {
         let mut entries = std::mem::take(&mut self.entries);
         let order = |a: &Entry, b: &Entry| self.packing.order(self.whole(a), self.whole(b));
-        entries.sort_unstable_by(order);
+        entries.sort_by(order);
         entries.dedup_by(|b, a| {
             let same = order(a, b).is_eq();
             if same {
@@ -119,7 +154,7 @@ impl Bag {
             }
             same
         });
-        let mut arena = Vec::new();
+        let mut arena = Vec::with_capacity(self.arena.len());
         for entry in &mut entries {
             let start = arena.len();
             arena.extend_from_slice(self.whole(entry).1);
@@ -131,6 +166,7 @@ impl Bag {
 
     /// Adds up what is there, when nothing more comes.
     pub(super) fn finish(&mut self) {
+        std::mem::take(&mut self.recent).into_iter().for_each(|recent| self.keep(recent));
         self.squeeze();
         self.arena.shrink_to_fit();
         self.entries.shrink_to_fit();

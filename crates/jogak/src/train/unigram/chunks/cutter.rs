@@ -79,11 +79,12 @@ impl<'c> Cutter<'c> {
     }
 
     /// Calls `emit` with the character numbers of every chunk of `word`, in order.
-    pub(super) fn cut(&self, word: &str, mut emit: impl FnMut(&[u32])) {
-        let mut chunk: Vec<u32> = Vec::with_capacity(32);
+    /// `chunk` is room to write them in.
+    pub(super) fn cut(&self, word: &str, chunk: &mut Vec<u32>, mut emit: impl FnMut(&[u32])) {
+        chunk.clear();
         self.each(word, |number, starts| {
             if starts && !chunk.is_empty() {
-                emit(&chunk);
+                emit(chunk);
                 chunk.clear();
             }
             if number != UNKNOWN {
@@ -91,7 +92,7 @@ impl<'c> Cutter<'c> {
             }
         });
         if !chunk.is_empty() {
-            emit(&chunk);
+            emit(chunk);
         }
     }
 
@@ -115,6 +116,12 @@ impl<'c> Cutter<'c> {
                     continue;
                 }
                 let kind = self.kinds[number as usize];
+                // What most are: written as the one before, whose script counts.
+                if before == Some(kind) && matches!(kind, Kind::Written(own) if script == Some(own))
+                {
+                    step(number, false);
+                    continue;
+                }
                 let own = self.script(kind, script);
                 let starts = before.is_none_or(|before| self.border(before, kind))
                     || (self.config.split_by_unicode_script
