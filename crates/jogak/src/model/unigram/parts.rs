@@ -6,6 +6,7 @@ use memchr::memmem;
 use super::even::Even;
 use super::marks::Cuts;
 use super::{HfRules, Precision, Unigram};
+use crate::beside::{WORTH, both};
 use crate::error::{Error, Result};
 use crate::model::cuts::Cuts as Borders;
 use crate::symbols::UNKNOWN;
@@ -108,8 +109,8 @@ impl Unigram {
         for (byte, &id) in (0..=255u8).zip(parts.byte_fallback.iter().flat_map(|ids| ids.iter())) {
             set(id, byte & 0xC0 == 0x80);
         }
-        let many = parts.precision == Precision::Single && !user_defined.is_empty();
-        let among_ways = many.then(|| {
+        let defined = parts.precision == Precision::Single && !user_defined.is_empty();
+        let among_ways = defined.then(|| {
             let mut among = scores.clone();
             for &id in &user_defined {
                 let piece = vocab.piece(id).unwrap_or_default();
@@ -138,7 +139,13 @@ impl Unigram {
         let longest = (0..vocab.len() as u32).map(characters).max().unwrap_or(0);
         let even = (parts.precision == Precision::Single && hf.is_none())
             .then(|| Even::new(&single, unknown_single, &user_defined, longest));
-        let tree = CharTree::new(texts())?;
+        let many = vocab.len() >= WORTH;
+        let (tree, (cuts, borders)) = both(
+            many,
+            || CharTree::new(texts()),
+            || (Cuts::new(texts().map(|(piece, _)| piece)), Borders::new(&vocab)),
+        );
+        let tree = tree?;
         let extent_of = |character: char| {
             let mut extent = unknown_single.abs();
             tree.prefixes(character.encode_utf8(&mut [0; 4]), |_, id| {
@@ -155,8 +162,8 @@ impl Unigram {
             tree,
             of_ascii,
             of_mark,
-            cuts: Cuts::new(texts().map(|(piece, _)| piece)),
-            borders: Borders::new(&vocab),
+            cuts,
+            borders,
             offered: std::iter::once(f32::NEG_INFINITY).chain(single.iter().copied()).collect(),
             single,
             unknown_score,

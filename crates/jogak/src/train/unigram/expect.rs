@@ -187,15 +187,19 @@ fn short<const LIKELIHOOD: bool>(block: &Block<u64>, unit: Unit, pieces: &mut [P
     }
 }
 
+/// Sums between 1 / this and this keep the exponent of the sum before them.
+const FAR: i32 = 256;
+
 /// Space for a long text.
 #[derive(Debug, Default)]
 struct Long {
-    /// a[d] = forward * 2^exponent, 0.5 <= forward < 1.
+    /// a[d] = forward * 2^exponent, and forward is not far from 1, see [`FAR`].
     forward: Vec<f64>,
     exponents: Vec<i32>,
-    /// b[d] = backward / 2^exponent, with the exponent of a[d]: so it is never far from the count.
+    /// b[d] = backward / 2^exponent, with the exponent of a[d]: so it is not far from the count.
     backward: Vec<f64>,
-    places: Vec<(usize, usize)>,
+    /// Where the pieces of each depth are in the stream, and whether all of them start where the exponent is the same.
+    places: Vec<(usize, usize, bool)>,
 }
 
 impl Long {
@@ -213,7 +217,9 @@ impl Long {
         self.exponents.clear();
         self.exponents.push(1);
         self.places.clear();
-        self.places.push((0, 0));
+        self.places.push((0, 0, true));
+        // From this depth on the exponent is the same.
+        let mut since = 0;
         let mut at = 0;
         while at < stream.len() {
             let node = Node::read(stream, at);
@@ -221,19 +227,36 @@ impl Long {
             let depth = self.forward.len();
             let pieces = &stream[node.from..at];
             let exponents = &self.exponents;
-            let possible = pieces.iter().filter(|&&piece| table[id(piece)].scaled > 0.0);
-            let highest = possible.map(|&piece| exponents[depth - length(piece)]).max();
-            let highest = highest.unwrap_or(0);
+            // The first is the longest.
+            let plain = depth - length(pieces[0]) >= since;
             let mut sum = 0.0;
-            for &piece in pieces {
-                let start = depth - length(piece);
-                let shifted = table[id(piece)].scaled * pow2(self.exponents[start] - highest);
-                sum += self.forward[start] * shifted;
+            let highest = if plain {
+                for &piece in pieces {
+                    sum += self.forward[depth - length(piece)] * table[id(piece)].scaled;
+                }
+                exponents[since]
+            } else {
+                let possible = pieces.iter().filter(|&&piece| table[id(piece)].scaled > 0.0);
+                let highest = possible.map(|&piece| exponents[depth - length(piece)]).max();
+                let highest = highest.unwrap_or(0);
+                for &piece in pieces {
+                    let start = depth - length(piece);
+                    let shifted = table[id(piece)].scaled * pow2(exponents[start] - highest);
+                    sum += self.forward[start] * shifted;
+                }
+                highest
+            };
+            let (mut mantissa, mut exponent) = (sum, highest);
+            if !(pow2(-FAR)..pow2(FAR)).contains(&sum) {
+                (mantissa, exponent) = split(sum);
+                exponent += highest;
             }
-            let (mantissa, exponent) = split(sum);
+            if exponent != exponents[depth - 1] {
+                since = depth;
+            }
             self.forward.push(mantissa);
-            self.exponents.push(highest + exponent);
-            self.places.push((node.from, at));
+            self.exponents.push(exponent);
+            self.places.push((node.from, at, plain && since < depth));
         }
         let depth = self.forward.len() - 1;
         let count = block.ends.first().copied().unwrap_or(0) as f64;
@@ -241,19 +264,30 @@ impl Long {
         self.backward.resize(depth + 1, 0.0);
         self.backward[depth] = count / self.forward[depth];
         for d in (1..=depth).rev() {
-            let (from, to) = self.places[d];
-            for &piece in stream[from..to].iter().rev() {
+            let (from, to, plain) = self.places[d];
+            let behind = self.backward[d];
+            let mut pass = |piece, shift| {
                 let start = d - length(piece);
-                let shift = pow2(self.exponents[start] - self.exponents[d]);
-                let term = table[id(piece)].scaled * shift * self.backward[d];
+                let Piece { scaled, expected } = &mut table[id(piece)];
+                let term = *scaled * shift * behind;
                 self.backward[start] += term;
-                table[id(piece)].expected += units(self.forward[start] * term * per_one);
+                *expected += units(self.forward[start] * term * per_one);
+            };
+            if plain {
+                stream[from..to].iter().for_each(|&piece| pass(piece, 1.0));
+            } else {
+                for &piece in &stream[from..to] {
+                    let exponents = &self.exponents;
+                    pass(piece, pow2(exponents[d - length(piece)] - exponents[d]));
+                }
             }
         }
         if LIKELIHOOD {
-            let exponent = i64::from(self.exponents[depth]) - i64::from(SCALE) * depth as i64;
+            let (mantissa, exponent) = split(self.forward[depth]);
+            let exponent = i64::from(exponent) + i64::from(self.exponents[depth])
+                - i64::from(SCALE) * depth as i64;
             let exponent = i32::try_from(exponent).unwrap_or(i32::MIN);
-            count * ln_parts(self.forward[depth], exponent)
+            count * ln_parts(mantissa, exponent)
         } else {
             0.0
         }
