@@ -8,6 +8,7 @@ use super::chunks::{Chunks, Gathered};
 use super::expect::{Unit, expect, proportions, scaled};
 use super::lattice::Lattice;
 use super::*;
+use crate::random::SplitMix64;
 
 fn config() -> UnigramConfig {
     UnigramConfig {
@@ -197,6 +198,69 @@ fn expected_characters_are_all_characters() {
             .sum();
         let all = (word.chars().count() as u64 * count + 6) as f64;
         assert!((characters - all).abs() < 1e-2, "{characters} for {all}");
+    }
+}
+
+/// The expected count of every piece in a text, by sums of logarithms.
+fn expected_plainly(text: &[u32], pieces: &[(&[u32], f64)]) -> Vec<f64> {
+    let add = |a: f64, b: f64| match a.max(b) {
+        f64::NEG_INFINITY => f64::NEG_INFINITY,
+        most => most + ((a - most).exp() + (b - most).exp()).ln(),
+    };
+    let mut before = vec![f64::NEG_INFINITY; text.len() + 1];
+    let mut behind = before.clone();
+    (before[0], behind[text.len()]) = (0.0, 0.0);
+    for at in 0..text.len() {
+        for (piece, log) in pieces.iter().filter(|(piece, _)| text[at..].starts_with(piece)) {
+            before[at + piece.len()] = add(before[at + piece.len()], before[at] + log);
+        }
+    }
+    let mut expected = vec![0.0; pieces.len()];
+    for at in (0..text.len()).rev() {
+        for ((piece, log), expected) in pieces.iter().zip(&mut expected) {
+            if text[at..].starts_with(piece) {
+                let way = log + behind[at + piece.len()];
+                behind[at] = add(behind[at], way);
+                *expected += (before[at] + way - before[text.len()]).exp();
+            }
+        }
+    }
+    expected
+}
+
+#[test]
+fn expected_counts_are_those_of_logarithms() {
+    // Probabilities so far from each other that sums leave the range where exponents stay, up and down.
+    for (length, seed) in [(9, 1), (20, 2), (21, 3), (200, 4), (1000, 5), (1000, 6)] {
+        let mut random = SplitMix64::new(seed);
+        let letters = if seed % 2 == 0 { "abcd" } else { "ab" };
+        let letters: Vec<char> = letters.chars().collect();
+        let letter = |_| letters[(random.next() % letters.len() as u64) as usize];
+        let word: String = (0..length).map(letter).collect();
+        let config = config();
+        let mut trainer = Trainer::new(chunks(&[(&word, 1), ("abab", 2)], &config), &config);
+        let rough = |_: &f64| pow2(-((random.next() % 48) as i32) - 1);
+        trainer.probabilities = trainer.probabilities.iter().map(rough).collect();
+        // Some have none; characters always do.
+        for (p, length) in trainer.probabilities.iter_mut().zip(&trainer.lengths) {
+            if *length > 1 && random.next().is_multiple_of(5) {
+                *p = 0.0;
+            }
+        }
+        let p = scaled(&trainer.probabilities, &trainer.lengths);
+        let (expected, _) = expect::<false>(&trainer.lattice, &p, trainer.unit, 1);
+        let texts = trainer.at.iter().zip(&trainer.lengths).map(|(&at, &length)| {
+            &trainer.chunks.text[at as usize..at as usize + usize::from(length)]
+        });
+        let pieces: Vec<_> = texts.zip(trainer.probabilities.iter().map(|p| p.ln())).collect();
+        let number = |letter| trainer.chunks.alphabet.binary_search(&letter).unwrap() as u32 + 1;
+        let numbers = |word: &str| word.chars().map(number).collect::<Vec<_>>();
+        let long = expected_plainly(&numbers(&word), &pieces);
+        let short = expected_plainly(&numbers("abab"), &pieces);
+        for ((&units, long), short) in expected.iter().zip(long).zip(short) {
+            let (found, plain) = (trainer.unit.value(units), long + 2.0 * short);
+            assert!((found - plain).abs() < 1e-3, "{found} for {plain} in {length}");
+        }
     }
 }
 
