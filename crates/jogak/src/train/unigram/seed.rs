@@ -64,8 +64,8 @@ struct Candidate {
 #[derive(Debug)]
 struct Filter<'c> {
     config: &'c UnigramConfig,
-    /// The numbers of `▁` and the space, if they are in the alphabet.
-    marks: Vec<u32>,
+    /// The numbers of `▁` and the space, or [`NONE`] for what is not in the alphabet.
+    marks: [u32; 2],
     /// Texts that are pieces of another kind, and their lengths as a set of bits.
     taken: FxHashSet<Vec<u32>>,
     lengths: u64,
@@ -83,19 +83,21 @@ impl<'c> Filter<'c> {
                 taken.insert(numbers);
             }
         }
-        Self { config, marks: MARKS.into_iter().filter_map(number).collect(), taken, lengths }
+        Self { config, marks: MARKS.map(|mark| number(mark).unwrap_or(NONE)), taken, lengths }
     }
 
     fn allows(&self, piece: &[u32]) -> bool {
         (self.lengths >> piece.len() & 1 == 0 || !self.taken.contains(piece))
-            && (self.marks.is_empty() || self.marks_allowed(piece))
+            && (self.marks == [NONE; 2] || self.marks_allowed(piece))
     }
 
     /// A `▁` stands at the front of a piece only, or, where pieces may cross words, not alone at the
     /// back; for suffixes the other way round.
     fn marks_allowed(&self, piece: &[u32]) -> bool {
         let config = self.config;
-        let marked = |part: &[u32]| part.iter().any(|number| self.marks.contains(number));
+        // All are looked at, several at once.
+        let marked =
+            |part: &[u32]| part.iter().fold(false, |any, number| any | self.marks.contains(number));
         let only = piece.iter().all(|number| self.marks.contains(number));
         if config.allow_whitespace_only_pieces && only {
             return true;

@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use super::END;
+use crate::scan::written_zeros;
 
 /// Occurrences that a thread keeps before it adds up equal ones.
 const SQUEEZE: usize = 1 << 19;
@@ -95,7 +96,7 @@ impl Bag {
         // What is reserved comes when it is written; lists that grow would be copied, or moved.
         Self {
             packing,
-            recent: vec![(0, 0); 1 << RECENT],
+            recent: written_zeros(1 << RECENT),
             entries: Vec::with_capacity(2 * SQUEEZE),
             arena: Vec::with_capacity(2 * SQUEEZE),
             limit: SQUEEZE,
@@ -121,9 +122,9 @@ impl Bag {
         }
     }
 
-    /// Keeps a chunk that a key says all of.
+    /// Keeps a chunk that a key says all of; 0 is the key of none.
     fn keep(&mut self, (key, count): (u64, u64)) {
-        if count > 0 {
+        if key != 0 {
             self.push(Entry { key, start: 0, length: self.packing.length(key), count });
         }
     }
@@ -170,5 +171,37 @@ impl Bag {
         self.squeeze();
         self.arena.shrink_to_fit();
         self.entries.shrink_to_fit();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::random::SplitMix64;
+
+    #[test]
+    fn a_bag_counts_as_a_map_does() {
+        // Four characters fit into a key. More chunks than places for what came lately, and than are kept before equal
+        // ones are added up; some with no count.
+        let (mut bag, mut plain) = (Bag::new(Packing::new(60_000)), BTreeMap::new());
+        let mut random = SplitMix64::new(7);
+        for _ in 0..3 * SQUEEZE {
+            let length = 1 + random.next() % 5;
+            let chunk: Vec<u32> =
+                (0..length).map(|_| 1 + (random.next() % 20) as u32 * 2999).collect();
+            let count = random.next() % 3;
+            bag.add(&chunk, count);
+            *plain.entry(chunk).or_insert(0) += count;
+        }
+        bag.finish();
+        let found = bag.entries.iter().map(|entry| {
+            let mut chunk = vec![END; entry.length as usize];
+            let packed = bag.packing.unpack(entry, &mut chunk);
+            chunk[packed..].copy_from_slice(bag.whole(entry).1);
+            (chunk, entry.count)
+        });
+        assert!(found.eq(plain));
     }
 }
