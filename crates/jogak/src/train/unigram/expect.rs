@@ -105,10 +105,16 @@ pub(super) fn expect<const LIKELIHOOD: bool>(
             }
         },
     );
-    let mut expected = vec![0; scaled.len()];
+    let mut expected: Vec<u64> = Vec::new();
     let mut likelihoods = Vec::new();
     for (pieces, part, _) in done {
-        expected.iter_mut().zip(&pieces).for_each(|(sum, piece)| *sum += piece.expected);
+        let of_thread = pieces[..scaled.len()].iter().map(|piece| piece.expected);
+        if expected.is_empty() {
+            // Written before anything is added to it.
+            expected.extend(of_thread);
+        } else {
+            expected.iter_mut().zip(of_thread).for_each(|(sum, units)| *sum += units);
+        }
         likelihoods.extend(part);
     }
     likelihoods.sort_unstable_by_key(|(number, _)| *number);
