@@ -8,7 +8,6 @@ use super::chunks::{Chunks, Gathered};
 use super::expect::{Unit, expect, proportions, scaled};
 use super::lattice::Lattice;
 use super::*;
-use crate::random::SplitMix64;
 
 fn config() -> UnigramConfig {
     UnigramConfig {
@@ -48,15 +47,20 @@ fn cut(word: &str, config: &UnigramConfig) -> Vec<String> {
     (0..chunks.len()).map(|i| chunks.spell(chunks.chunk(i))).collect()
 }
 
-/// Words of a few letters, the same every time.
-fn some_words(seed: u64, letters: &str) -> Vec<(String, u64)> {
-    let letters: Vec<char> = letters.chars().collect();
+/// Gives numbers below what it is asked for, the same every time.
+fn numbers(seed: u64) -> impl FnMut(u64) -> u64 {
     let mut state = seed;
-    let mut next = |below: u64| {
+    move |below| {
         state =
             state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) % below
-    };
+    }
+}
+
+/// Words of a few letters, the same every time.
+fn some_words(seed: u64, letters: &str) -> Vec<(String, u64)> {
+    let letters: Vec<char> = letters.chars().collect();
+    let mut next = numbers(seed);
     let mut words = BTreeMap::new();
     for _ in 0..40 {
         let length = 1 + next(9);
@@ -232,18 +236,18 @@ fn expected_plainly(text: &[u32], pieces: &[(&[u32], f64)]) -> Vec<f64> {
 fn expected_counts_are_those_of_logarithms() {
     // Probabilities so far from each other that sums leave the range where exponents stay, up and down.
     for (length, seed) in [(9, 1), (20, 2), (21, 3), (200, 4), (1000, 5), (1000, 6)] {
-        let mut random = SplitMix64::new(seed);
+        let mut next = numbers(seed);
         let letters = if seed % 2 == 0 { "abcd" } else { "ab" };
         let letters: Vec<char> = letters.chars().collect();
-        let letter = |_| letters[(random.next() % letters.len() as u64) as usize];
+        let letter = |_| letters[next(letters.len() as u64) as usize];
         let word: String = (0..length).map(letter).collect();
         let config = config();
         let mut trainer = Trainer::new(chunks(&[(&word, 1), ("abab", 2)], &config), &config);
-        let rough = |_: &f64| pow2(-((random.next() % 48) as i32) - 1);
+        let rough = |_: &f64| pow2(-(next(48) as i32) - 1);
         trainer.probabilities = trainer.probabilities.iter().map(rough).collect();
         // Some have none; characters always do.
         for (p, length) in trainer.probabilities.iter_mut().zip(&trainer.lengths) {
-            if *length > 1 && random.next().is_multiple_of(5) {
+            if *length > 1 && next(5) == 0 {
                 *p = 0.0;
             }
         }
@@ -254,9 +258,9 @@ fn expected_counts_are_those_of_logarithms() {
         });
         let pieces: Vec<_> = texts.zip(trainer.probabilities.iter().map(|p| p.ln())).collect();
         let number = |letter| trainer.chunks.alphabet.binary_search(&letter).unwrap() as u32 + 1;
-        let numbers = |word: &str| word.chars().map(number).collect::<Vec<_>>();
-        let long = expected_plainly(&numbers(&word), &pieces);
-        let short = expected_plainly(&numbers("abab"), &pieces);
+        let text = |word: &str| word.chars().map(number).collect::<Vec<_>>();
+        let long = expected_plainly(&text(&word), &pieces);
+        let short = expected_plainly(&text("abab"), &pieces);
         for ((&units, long), short) in expected.iter().zip(long).zip(short) {
             let (found, plain) = (trainer.unit.value(units), long + 2.0 * short);
             assert!((found - plain).abs() < 1e-3, "{found} for {plain} in {length}");
