@@ -58,7 +58,8 @@ struct State<P> {
     complete: bool,
 }
 
-/// A thread is far ahead of another if it has taken so many parts more than that, or one more.
+/// A thread is far ahead of another if its next part stands so many rounds behind the next of that one; a round is a part
+/// for each thread.
 const FAR: usize = 2;
 
 impl<P> State<P> {

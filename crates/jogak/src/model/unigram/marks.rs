@@ -13,16 +13,18 @@ pub(super) enum Cuts {
 
 const MARK: &[u8] = "▁".as_bytes();
 
+/// Where every mark stands. (Few other characters begin with its first byte, and looking for one byte is faster.)
+#[inline]
+fn marks(text: &[u8]) -> impl Iterator<Item = usize> {
+    memchr::memchr_iter(MARK[0], text).filter(|&at| text[at..].starts_with(MARK))
+}
+
 impl Cuts {
     pub(super) fn new<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> Self {
         let mut cuts = Cuts::Each;
         for piece in pieces {
             let mut allowed = 0;
-            // Few other characters begin with this byte, and looking for one byte is faster.
-            for at in memchr::memchr_iter(MARK[0], piece) {
-                if piece.get(at + 1..at + 3) != Some(&MARK[1..]) {
-                    continue;
-                }
+            for at in marks(piece) {
                 if at > allowed {
                     return Cuts::Never;
                 }
@@ -41,11 +43,7 @@ impl Cuts {
         let mut start = 0;
         if self != Cuts::Never {
             let mut last = None;
-            let bytes = word.as_bytes();
-            for at in memchr::memchr_iter(MARK[0], bytes) {
-                if bytes.get(at + 1..at + 3) != Some(&MARK[1..]) {
-                    continue;
-                }
+            for at in marks(word.as_bytes()) {
                 let continues = self == Cuts::Runs && last == at.checked_sub(MARK.len());
                 if at > start && !continues {
                     each(start, at);

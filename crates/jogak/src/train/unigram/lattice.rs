@@ -95,8 +95,8 @@ impl Node {
     }
 }
 
-/// What stands for a piece where there is none: the id behind those of all `pieces`, and a length that leads, in
-/// [`STACK`] places, to where one is.
+/// What stands for a piece where there is none: the id behind those of all `pieces`, and [`STACK`] for a length: counted
+/// modulo that, it starts at the depth where it ends, whose sums are not there yet or needed no more.
 #[inline(always)]
 pub(super) fn none(pieces: usize) -> u32 {
     Node::piece(pieces as u32, STACK)

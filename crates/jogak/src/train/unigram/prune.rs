@@ -5,7 +5,7 @@
 //!
 //! Here only sums and comparisons of logarithms are needed, so that texts may have any length.
 
-use super::lattice::{Block, Lattice, Node, SHORT, id, length};
+use super::lattice::{Block, Lattice, Node, id, length};
 use super::numbers::ln;
 use super::seed::NONE;
 use crate::train::parallel::{share, total};
@@ -105,36 +105,32 @@ pub(super) fn worths(
     threads: usize,
 ) -> Vec<Worth> {
     let all = used.iter().sum::<u64>() as f64;
+    let found = share(
+        threads,
+        pieces.blocks.iter(),
+        || (Vec::new(), Vec::new()),
+        |(found, stack), block| {
+            found.push((&block.ends, walk_pieces(block, logs, used, all, stack)));
+        },
+    );
     let mut worths = vec![Worth::Unused; logs.len()];
-    // Blocks of short texts come first, with ids that ascend; those between are of long ones.
-    let (short, long) = pieces.blocks.split_at(pieces.blocks.partition_point(|b| b.depth <= SHORT));
-    let mut jobs = Vec::with_capacity(short.len());
-    let (mut left, mut done) = (&mut worths[..], 0);
-    for block in short {
-        if let Some(&last) = block.ends.last() {
-            let (of_block, rest) = left.split_at_mut(last as usize + 1 - done);
-            jobs.push((block, done, of_block));
-            (left, done) = (rest, last as usize + 1);
+    for (pieces, of_pieces) in found.into_iter().flat_map(|(found, _)| found) {
+        for (&piece, worth) in pieces.iter().zip(of_pieces) {
+            worths[piece as usize] = worth;
         }
-    }
-    share(threads, jobs.into_iter(), Vec::new, |stack, (block, first, worths)| {
-        walk_pieces(block, logs, used, all, stack, |id, worth| worths[id - first] = worth);
-    });
-    let mut stack = Vec::new();
-    for block in long {
-        walk_pieces(block, logs, used, all, &mut stack, |id, worth| worths[id] = worth);
     }
     worths
 }
 
+/// The worth of the pieces of a block, in their order.
 fn walk_pieces(
     block: &Block<u32>,
     logs: &[f64],
     used: &[u64],
     all: f64,
     stack: &mut Vec<Best>,
-    mut found: impl FnMut(usize, Worth),
-) {
+) -> Vec<Worth> {
+    let mut worths = Vec::with_capacity(block.ends.len());
     stack.clear();
     stack.resize(block.depth + 1, Best::default());
     let stream = &block.stream[..];
@@ -162,21 +158,19 @@ fn walk_pieces(
         {
             stack[depth] = best;
             let own = used[piece as usize];
-            found(
-                piece as usize,
-                if depth == 1 {
-                    Worth::Character
-                } else if own == 0 {
-                    Worth::Unused
-                } else if best.log > whole.log {
-                    Worth::SplitIsBetter
-                } else {
-                    Worth::Loss(loss(stack, depth, own, used, all))
-                },
-            );
+            worths.push(if depth == 1 {
+                Worth::Character
+            } else if own == 0 {
+                Worth::Unused
+            } else if best.log > whole.log {
+                Worth::SplitIsBetter
+            } else {
+                Worth::Loss(loss(stack, depth, own, used, all))
+            });
         }
         stack[depth] = if whole.log > best.log { whole } else { best };
     }
+    worths
 }
 
 /// The loss of a piece that is used `own` times, if the parts on the best way to `depth` take over.
