@@ -4,7 +4,7 @@
 use crate::scan::wish_large_pages;
 
 /// Bits of a digit. More of them, and the places that items go to no longer fit the first-level cache.
-const DIGIT: u32 = 11;
+pub(super) const DIGIT: u32 = 11;
 /// Fewer items than this are compared.
 const FEW: usize = 1 << 12;
 

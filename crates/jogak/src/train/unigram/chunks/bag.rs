@@ -4,11 +4,15 @@ use std::cmp::Ordering;
 
 use super::END;
 use crate::scan::written_zeros;
+use crate::train::radix::{DIGIT, sort_by_upper_bits};
 
 /// Occurrences that a thread keeps before it adds up equal ones.
 const SQUEEZE: usize = 1 << 19;
 /// Chunks that a thread counts before it keeps them: 2 to this power. They fit into its second-level cache.
 const RECENT: u32 = 14;
+
+/// Digits of a key that entries are sorted by.
+const DIGITS: u32 = 5;
 
 /// How the first characters of a chunk fit into one number that sorts like them.
 #[derive(Debug, Clone, Copy)]
@@ -143,11 +147,19 @@ impl Bag {
         (entry, &self.arena[entry.start..entry.start + rest])
     }
 
-    /// Sorts, and adds up equal entries. (Those that were sorted before stand in front, and a stable sort finds them so.)
+    /// Sorts, and adds up equal entries.
     fn squeeze(&mut self) {
         let mut entries = std::mem::take(&mut self.entries);
         let order = |a: &Entry, b: &Entry| self.packing.order(self.whole(a), self.whole(b));
-        entries.sort_by(order);
+        // By most of the key, which needs no comparing, and what agrees there by all.
+        let unused = 64 - self.packing.bits * self.packing.characters;
+        sort_by_upper_bits(&mut entries, DIGITS, |entry| entry.key << unused);
+        let upper = |entry: &Entry| (entry.key << unused) >> (64 - DIGITS * DIGIT);
+        for group in entries.chunk_by_mut(|a, b| upper(a) == upper(b)) {
+            if group.len() > 1 {
+                group.sort_unstable_by(order);
+            }
+        }
         entries.dedup_by(|b, a| {
             let same = order(a, b).is_eq();
             if same {
