@@ -6,35 +6,170 @@
 //! and down, which writes to memory that was only to be read: most of the time of decoding a list went there. Where
 //! one lock holds Python still, objects are looked at where they lie. Without it, somebody could take one out of the
 //! list meanwhile, and lists are read as any other sequence is (`Vec::extract`): the twin.
+//!
+//! To ask Python for an object, and for its number, are two calls, which took more time than to copy the text of an id. The
+//! versions of CPython that are known keep lists and numbers alike, so a number is a look at the object ([`Form`]). In any
+//! other version, and of an object that does not look like a number of one digit, Python is asked.
 
-use pyo3::ffi::{PyList_GetItem, PyLong_AsUnsignedLongLong, PyUnicode_AsUCS4};
+use pyo3::PyTypeInfo;
+use pyo3::ffi::{PyList_GetItem, PyLong_AsUnsignedLongLong, PyTypeObject, PyUnicode_AsUCS4};
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyString};
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyInt, PyList, PyString};
 
 /// Reads a list of whole numbers from 0 to 4294967295 behind others; false if something else is in it, or if it cannot
-/// be read so, and then some of them may have been read. Cost: two calls of Python a number.
-#[expect(
-    unsafe_code,
-    reason = "PyO3 lends nothing of a list, and counting references takes as long as all the rest of decoding"
-)]
+/// be read so, and then some of them may have been read. Cost: two calls of Python for a number that is not read where it
+/// lies.
 pub(crate) fn read_list(list: &Bound<'_, PyList>, found: &mut Vec<u32>) -> bool {
     if cfg!(Py_GIL_DISABLED) {
         return false;
     }
-    found.reserve(list.len());
-    for index in 0..list.len() as isize {
-        // SAFETY: it is a list, the interpreter is attached, and its lock is held. The object stays in the list until
-        // Python code runs, and neither call runs any: both answer a wrong place, or an object that is no number,
-        // with an error.
-        let number = unsafe { PyLong_AsUnsignedLongLong(PyList_GetItem(list.as_ptr(), index)) };
-        // An error has the greatest number.
-        let Ok(number) = u32::try_from(number) else {
-            drop(PyErr::take(list.py()));
-            return false;
-        };
-        found.push(number);
+    let (length, before) = (list.len(), found.len());
+    found.resize(before + length, 0);
+    let numbers = &mut found[before..];
+    let form = Form::of_this(list.py());
+    let mut index = 0;
+    while index < length {
+        if let Some(form) = form {
+            index += form.read(list, index, &mut numbers[index..]);
+        }
+        let Some(slot) = numbers.get_mut(index) else { break };
+        let Some(number) = ask(list, index) else { break };
+        *slot = number;
+        index += 1;
     }
-    true
+    found.truncate(before + index);
+    index == length
+}
+
+/// The number in a place of a list, if it is from 0 to 4294967295.
+#[expect(
+    unsafe_code,
+    reason = "PyO3 lends nothing of a list, and counting references takes as long as all the rest of decoding"
+)]
+fn ask(list: &Bound<'_, PyList>, index: usize) -> Option<u32> {
+    // SAFETY: it is a list, the interpreter is attached, and its lock is held. The object stays in the list until
+    // Python code runs, and neither call runs any: both answer a wrong place, or an object that is no number,
+    // with an error.
+    let number =
+        unsafe { PyLong_AsUnsignedLongLong(PyList_GetItem(list.as_ptr(), index as isize)) };
+    // An error has the greatest number.
+    let number = u32::try_from(number).ok();
+    if number.is_none() {
+        drop(PyErr::take(list.py()));
+    }
+    number
+}
+
+/// What every object begins with.
+#[repr(C)]
+struct Head {
+    references: isize,
+    kind: *mut PyTypeObject,
+}
+
+#[repr(C)]
+struct List {
+    head: Head,
+    length: isize,
+    objects: *const *const Number,
+}
+
+/// A whole number of one digit, which has 30 bits; it has a digit even if it is 0.
+#[repr(C)]
+struct Number {
+    head: Head,
+    /// How many digits there are, and the sign.
+    form: usize,
+    digit: u32,
+}
+
+/// The versions of CPython that keep lists and numbers so.
+const KNOWN: std::ops::RangeInclusive<(u8, u8)> = (3, 10)..=(3, 14);
+/// What one digit does not hold.
+const BEYOND: i64 = 1 << 30;
+
+/// What [`Number::form`] is of 0, of 1 to 256, and of all others of one digit that are not negative. What it says is not
+/// the same in all versions (3.12 put the sign beside the number of digits, 3.14 what is kept for good), and is found out.
+#[derive(Debug, Clone, Copy)]
+struct Form {
+    zero: usize,
+    small: usize,
+    great: usize,
+}
+
+impl Form {
+    /// The form of numbers in this Python, if they are kept as is known.
+    fn of_this(py: Python<'_>) -> Option<Self> {
+        static FOUND: PyOnceLock<Option<Form>> = PyOnceLock::new();
+        *FOUND.get_or_init(py, || Self::find(py))
+    }
+
+    fn find(py: Python<'_>) -> Option<Self> {
+        let version = py.version_info();
+        let known = KNOWN.contains(&(version.major, version.minor));
+        if !known || cfg!(any(not(target_pointer_width = "64"), PyPy, GraalPy)) {
+            return None;
+        }
+        let form = |number| Some(look(&PyInt::new(py, number))?.0);
+        let forms = Self { zero: form(0)?, small: form(1)?, great: form(257)? };
+        let agrees = |&number: &i64| {
+            let expected = u32::try_from(number).ok().filter(|_| number < BEYOND);
+            look(&PyInt::new(py, number))
+                .is_some_and(|(form, digit)| forms.number(form, || digit) == expected)
+        };
+        let numbers = [BEYOND - 1, 1 << 20, 1 << 15, 257, 256, 7, 1, 0];
+        let others = [-1, -256, -257, 1 - BEYOND, -BEYOND, BEYOND, BEYOND + 7, 1 << 32, i64::MAX];
+        numbers.iter().chain(&others).all(agrees).then_some(forms)
+    }
+
+    /// The number of this form that has this digit; none if it has others.
+    #[inline(always)]
+    fn number(self, form: usize, digit: impl FnOnce() -> u32) -> Option<u32> {
+        if form == self.great || form == self.small {
+            Some(digit())
+        } else {
+            (form == self.zero).then_some(0)
+        }
+    }
+
+    /// Reads the numbers of a list from a place on, up to the first object that is none of such a form, or as many as there
+    /// is room for. How many there are.
+    #[expect(
+        unsafe_code,
+        reason = "two calls a number take longer than what it stands for; the twin is what asks Python"
+    )]
+    fn read(self, list: &Bound<'_, PyList>, from: usize, room: &mut [u32]) -> usize {
+        let (length, kind) = (list.len(), PyInt::type_object_raw(list.py()));
+        let list = list.as_ptr().cast::<List>();
+        // SAFETY: it is a list, kept as is known ([`Form::find`]).
+        let objects = unsafe { (*list).objects };
+        let mut read = 0;
+        for (slot, index) in room.iter_mut().zip(from..length) {
+            // SAFETY: the interpreter's lock is held, and nothing here runs Python code: the list has so many objects, each
+            // of which begins with its head. A number of such a form has a digit, which is looked at only then.
+            let number = unsafe {
+                let object = *objects.add(index);
+                if (*object).head.kind != kind {
+                    break;
+                }
+                self.number((*object).form, || (*object).digit)
+            };
+            let Some(number) = number else { break };
+            *slot = number;
+            read += 1;
+        }
+        read
+    }
+}
+
+/// The form and the first digit of a number, if its head is where it is thought to be.
+#[expect(unsafe_code, reason = "this is how it is found out whether numbers are kept as is known")]
+fn look(number: &Bound<'_, PyInt>) -> Option<(usize, u32)> {
+    let object = number.as_ptr().cast::<Number>();
+    // SAFETY: all known versions of CPython give a number as much memory as this, if it was made of one of C's.
+    let (kind, form, digit) = unsafe { ((*object).head.kind, (*object).form, (*object).digit) };
+    (kind == PyInt::type_object_raw(number.py())).then_some((form, digit))
 }
 
 /// Copies the code points of a string, one behind the other. False if there is not room for all of them.

@@ -1,62 +1,24 @@
 //! UTF-8 -> code points of four bytes each: the form from which strings that are mostly no ASCII are made soonest.
 //!
-//! In words: take the bytes of a character, and put their bits together. Here up to four characters at a time:
-//! which of the next twelve bytes begin a character says, by a table, where the bytes of each go in a number of
-//! its own; what is left is arithmetic, the same for all characters, without a branch.
+//! In words: take the bytes of a character, and put their bits together. Here 64 bytes at a time: which of them begin a
+//! character is a mask, the places of its bits are a list, and four bytes are taken from each place, whether the character
+//! has so many or not. What is left is arithmetic, the same for all characters, without a branch.
 
-use std::sync::LazyLock;
+use crate::scan::{BLOCK, Look, PICKED, Task, count, fastest};
 
-use crate::scan::{BLOCK, Look, NOWHERE, PICKED, Task, count, fastest};
+/// Characters that are written at once.
+const SIXTEEN: usize = 16;
 
-/// Characters that are taken at once, at most.
-const MOST: usize = 4;
-/// Bytes that they have, at most; of four-byte characters there are three.
-const WINDOW: usize = 12;
-
-static STEPS: LazyLock<Steps> = LazyLock::new(Steps::new);
-
-/// Which of [`WINDOW`] bytes behind the first one begin a character -> what to take. How many bytes that are is by
-/// itself, as the next step waits for it.
-struct Steps {
-    bytes: Box<[u8]>,
-    characters: Box<[u8]>,
-    /// Where the bytes of each character are, the last one first.
-    places: Box<[[u8; PICKED]]>,
-}
-
-impl Steps {
-    const ALL: usize = 1 << WINDOW;
-
-    fn new() -> Self {
-        let (mut all_bytes, mut all_characters, mut all_places) = (vec![], vec![], vec![]);
-        for starts in 0..Self::ALL {
-            let (mut bytes, mut characters, mut places) = (0, 0, [NOWHERE; PICKED]);
-            let ends = (1..=WINDOW as u8).filter(|end| starts >> (end - 1) & 1 == 1);
-            for (end, lane) in ends.zip(places.as_chunks_mut::<4>().0) {
-                for (place, byte) in lane.iter_mut().zip((bytes..end).rev()) {
-                    *place = byte;
-                }
-                (bytes, characters) = (end, characters + 1);
-            }
-            // Characters have at most four bytes, so that none of 0 is asked for.
-            all_bytes.push(bytes.max(1));
-            all_characters.push(characters);
-            all_places.push(places);
-        }
-        let (bytes, characters) = (all_bytes.into(), all_characters.into());
-        Self { bytes, characters, places: all_places.into() }
-    }
-}
-
-/// The code point of a character, by its bytes: the last one lowest, 0 for those that it has not.
+/// The code point of a character by four bytes, the first one lowest. Bytes behind the character count for nothing.
 #[inline(always)]
 fn code_point(bytes: u32) -> u32 {
-    // The third last byte begins a character of three bytes, and has one bit more than those within.
-    let first_of_three = (bytes & 0x40_0000) >> 5;
-    (bytes & 0x7F)
-        | (bytes >> 2 & 0x3F << 6)
-        | ((bytes >> 4 & 0x3F << 12) ^ first_of_three)
-        | (bytes >> 6 & 0x07 << 18)
+    let within = |byte: u32| bytes >> (8 * byte) & 0x3F;
+    match bytes & 0xFF {
+        first @ 0..0x80 => first,
+        first @ 0x80..0xE0 => (first & 0x1F) << 6 | within(1),
+        first @ 0xE0..0xF0 => (first & 0x0F) << 12 | within(1) << 6 | within(2),
+        first => (first & 0x07) << 18 | within(1) << 12 | within(2) << 6 | within(3),
+    }
 }
 
 /// How many characters `text` has, if [`code_points`] is the sooner way to a string: one in eight bytes at least is
@@ -93,47 +55,39 @@ struct Widen<'a> {
 
 impl Task for Widen<'_> {
     fn run<L: Look>(self) {
-        let Self { mut bytes, mut out } = self;
-        let Steps { bytes: lengths, characters, places } = &*STEPS;
-        let (lengths, characters) = (&lengths[..Steps::ALL], &characters[..Steps::ALL]);
-        let places = &places[..Steps::ALL];
-        while !out.is_empty() {
-            if bytes.is_empty() {
-                return out.fill([0; 4]);
-            }
-            let mut last = [0; BLOCK];
-            let block = bytes.first_chunk().unwrap_or_else(|| {
-                last[..bytes.len()].copy_from_slice(bytes);
+        let Self { bytes, mut out } = self;
+        let (mut places, mut fours) = ([0; BLOCK], [0; BLOCK]);
+        for at in (0..bytes.len()).step_by(BLOCK) {
+            let rest = &bytes[at..];
+            let mut last = [0; BLOCK + PICKED];
+            let block = rest.first_chunk().unwrap_or_else(|| {
+                let there = rest.len().min(last.len());
+                last[..there].copy_from_slice(&rest[..there]);
                 &last
             });
-            let (mut at, mut starts) = (0, L::starts(block) >> 1);
-            // Behind it, all is of this block.
-            while at <= BLOCK - PICKED {
-                let step = starts as usize & (Steps::ALL - 1);
-                let Some(window) = block[at..].first_chunk() else { break };
-                at += usize::from(lengths[step]);
-                starts >>= lengths[step] & 15;
-                let picked = L::pick(window, &places[step]);
-                let (lanes, _) = picked.as_chunks::<4>();
-                let points: [[u8; 4]; MOST] = std::array::from_fn(|lane| {
-                    code_point(u32::from_le_bytes(lanes[lane])).to_ne_bytes()
-                });
-                let characters = usize::from(characters[step]);
-                let Some(room) = out.first_chunk_mut() else {
-                    // The last ones, and perhaps what the block is filled up with.
-                    let characters = characters.min(out.len());
-                    out[..characters].copy_from_slice(&points[..characters]);
-                    out = &mut out[characters..];
-                    if out.is_empty() {
-                        return;
-                    }
-                    continue;
-                };
-                *room = points;
-                out = &mut out[characters..];
+            let Some(here) = block.first_chunk() else { break };
+            let starts = L::starts(here) & u64::MAX >> BLOCK.saturating_sub(rest.len());
+            let mut left = (starts.count_ones() as usize).min(out.len());
+            L::list(starts, 0, &mut places);
+            L::fours(block, &places, left, &mut fours);
+            for fours in fours.as_chunks::<SIXTEEN>().0 {
+                let mut points = [[0; 4]; SIXTEEN];
+                for (point, &four) in points.iter_mut().zip(fours) {
+                    *point = code_point(four).to_ne_bytes();
+                }
+                // Sixteen at once, whether there are so many or not.
+                let count = left.min(SIXTEEN);
+                match out.first_chunk_mut() {
+                    Some(room) => *room = points,
+                    None => out[..count].copy_from_slice(&points[..count]),
+                }
+                (out, left) = (&mut out[count..], left - count);
+                if left == 0 {
+                    break;
+                }
             }
-            bytes = bytes.get(at..).unwrap_or_default();
         }
+        out.fill([0; 4]);
     }
 }
 
