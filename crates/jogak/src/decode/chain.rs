@@ -4,9 +4,9 @@
 //! is the first one; what they make of every piece is written down when the chain is made, so that
 //! decoding copies bytes. What is left works on fragments (see [`super::steps`]).
 
-use super::Kind;
 use super::flat::{Copied, Flat};
 use super::steps::{Flow, Literal, State, Step, byte_of};
+use super::{Kind, Walk};
 use crate::error::{Error, Result};
 use crate::pretokenize::Finder;
 use crate::symbols::Undraw;
@@ -140,17 +140,18 @@ impl Chain {
 
     /// What pieces become that are not the first.
     pub(super) fn flat(&self, vocab: &Vocab, kinds: &[Kind]) -> Flat {
-        let mut flat = Flat::with_capacity(self.ends.len());
+        let there = |id: u32| vocab.piece(id).is_some().then(|| kinds[id as usize].copied());
         let bytes = self.rest().iter().any(|step| matches!(step, Step::Bytes));
-        let mut start = 0;
-        for ((&end, &kind), id) in self.ends.iter().zip(kinds).zip(0..) {
-            let text = &self.later[start..end];
-            let looked_at = bytes && byte_of(text).is_some();
-            let never = vocab.piece(id).is_none() || looked_at;
-            flat.push(text, if never { Copied::Never } else { kind.copied() });
-            start = end;
-        }
-        flat
+        Flat::with_bytes(
+            (&self.later, &self.ends),
+            |id| there(id).unwrap_or(Copied::Never),
+            |_, text| byte_of(text).filter(|_| bytes),
+        )
+    }
+
+    /// A chain that begins; `raw` hands on bytes that are no UTF-8.
+    pub(super) fn walk(&self, raw: bool) -> impl Walk {
+        (self, self.start(raw))
     }
 
     /// Whether the steps that are left hand pieces on as they are, from here on.
@@ -211,6 +212,22 @@ impl Chain {
     pub(super) fn finish(&self, progress: &mut Progress, out: &mut Vec<u8>) -> Result<()> {
         let Progress { states, raw, .. } = progress;
         Flow { steps: self.rest(), states, raw: *raw, out }.finish()
+    }
+}
+
+impl Walk for (&Chain, Progress) {
+    fn is_settled(&self) -> bool {
+        self.0.is_settled(&self.1)
+    }
+
+    fn copied(&mut self) {}
+
+    fn push(&mut self, id: u32, piece: &[u8], out: &mut Vec<u8>) -> Result<()> {
+        self.0.push(id, piece, &mut self.1, out)
+    }
+
+    fn finish(&mut self, out: &mut Vec<u8>) -> Result<()> {
+        self.0.finish(&mut self.1, out)
     }
 }
 

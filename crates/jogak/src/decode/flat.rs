@@ -15,6 +15,8 @@ const SPECIAL: u32 = 1 << 4;
 const LONG: u32 = 1 << 5;
 /// The id has no text that can be copied.
 const REFUSED: u32 = 1 << 6;
+/// The text is a byte of a character, which others make whole.
+const BYTE: u32 = 1 << 7;
 /// Ids for whose short texts there is room before they are looked at.
 const AT_ONCE: usize = 64;
 /// Memory that is taken ahead, in bytes.
@@ -55,6 +57,15 @@ pub(super) struct Flat {
     entries: Vec<Entry>,
     /// All long texts, one behind the other.
     long: Vec<u8>,
+    has_bytes: bool,
+}
+
+/// Ids that are refused although they have a text.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct But {
+    pub(super) specials: bool,
+    /// Those that are a byte of a character.
+    pub(super) bytes: bool,
 }
 
 /// What a way of decoding says of an id.
@@ -69,12 +80,51 @@ pub(super) enum Copied {
 impl Flat {
     /// No texts yet, and room for some.
     pub(super) fn with_capacity(texts: usize) -> Self {
-        Self { entries: Vec::with_capacity(texts), long: Vec::new() }
+        Self { entries: Vec::with_capacity(texts), long: Vec::new(), has_bytes: false }
+    }
+
+    /// The texts of pieces, one behind the other in `texts` and each up to its place in `ends`. `byte` tells of which piece it is a
+    /// byte of a character. These are copied if all other pieces are whole characters; an empty one is refused then, as
+    /// bytes before it and behind it are of no one character.
+    pub(super) fn with_bytes(
+        (texts, ends): (&[u8], &[usize]),
+        copied: impl Fn(u32) -> Copied,
+        byte: impl Fn(u32, &[u8]) -> Option<u8>,
+    ) -> Self {
+        let starts = || [0].into_iter().chain(ends.iter().copied());
+        let pieces = || (0..).zip(starts().zip(ends).map(|(start, &end)| &texts[start..end]));
+        let has_bytes = pieces().any(|(id, text)| byte(id, text).is_some());
+        let is_whole = |(id, text)| byte(id, text).is_some() || std::str::from_utf8(text).is_ok();
+        let all_whole = has_bytes && pieces().all(is_whole);
+        let mut flat = Self::with_capacity(ends.len());
+        for (id, text) in pieces() {
+            match byte(id, text) {
+                Some(byte) if all_whole => flat.push_byte(byte, copied(id)),
+                None if !(has_bytes && text.is_empty()) => flat.push(text, copied(id)),
+                _ => flat.push(text, Copied::Never),
+            }
+        }
+        flat
+    }
+
+    /// Whether some ids are a byte of a character.
+    pub(super) fn has_bytes(&self) -> bool {
+        self.has_bytes
+    }
+
+    /// The next id, which is a byte of a character.
+    fn push_byte(&mut self, byte: u8, copied: Copied) {
+        self.has_bytes |= copied != Copied::Never;
+        self.push_kind(&[byte], copied, BYTE);
     }
 
     /// The next id, and its text.
     pub(super) fn push(&mut self, text: &[u8], copied: Copied) {
-        let special = if copied == Copied::Special { SPECIAL } else { 0 };
+        self.push_kind(text, copied, 0);
+    }
+
+    fn push_kind(&mut self, text: &[u8], copied: Copied, kind: u32) {
+        let special = kind | if copied == Copied::Special { SPECIAL } else { 0 };
         let entry = match u32::try_from(text.len()) {
             Ok(_) if copied == Copied::Never => Entry::new(0, REFUSED),
             Ok(len) if text.len() <= INLINE => {
@@ -93,9 +143,10 @@ impl Flat {
     }
 
     /// Appends the texts of `ids` to `out`, up to the first id that is refused; tells how many there
-    /// were. `skip` refuses special tokens too.
-    pub(super) fn copy(&self, ids: &[u32], skip: bool, out: &mut Vec<u8>) -> usize {
-        let refused = if skip { REFUSED | SPECIAL } else { REFUSED };
+    /// were.
+    pub(super) fn copy(&self, ids: &[u32], but: But, out: &mut Vec<u8>) -> usize {
+        let refused = |kind, is_refused| if is_refused { kind } else { 0 };
+        let refused = REFUSED | refused(SPECIAL, but.specials) | refused(BYTE, but.bytes);
         let begin = out.len();
         let (mut at, mut left) = (begin, ids);
         loop {
@@ -167,20 +218,30 @@ mod tests {
         flat.push(b"<s>", Copied::Special);
         flat.push(b"", Copied::Never);
         flat.push(b"", Copied::Always);
-        for (ids, skip, taken, text) in [
-            (&[0, 1, 4, 0, 2, 0][..], false, 6, format!("-ab{long}ab<s>ab")),
-            (&[0, 1, 2, 0], true, 2, format!("-ab{long}")),
-            (&[0, 3, 0], false, 1, "-ab".into()),
-            (&[0, 9, 0], false, 1, "-ab".into()),
-            (&[], false, 0, "-".into()),
+        assert!(!flat.has_bytes());
+        flat.push_byte(b'!', Copied::Always);
+        flat.push_byte(b'?', Copied::Special);
+        assert!(flat.has_bytes());
+        let all = But { specials: false, bytes: false };
+        let (no_specials, no_bytes) = (But { specials: true, ..all }, But { bytes: true, ..all });
+        for (ids, but, taken, text) in [
+            (&[0, 1, 4, 0, 2, 0][..], all, 6, format!("-ab{long}ab<s>ab")),
+            (&[0, 1, 2, 0], no_specials, 2, format!("-ab{long}")),
+            (&[0, 3, 0], all, 1, "-ab".into()),
+            (&[0, 9, 0], all, 1, "-ab".into()),
+            (&[], all, 0, "-".into()),
+            (&[0, 5, 6, 2, 0], all, 5, "-ab!?<s>ab".into()),
+            (&[0, 5, 6, 0], no_specials, 2, "-ab!".into()),
+            (&[0, 2, 5, 0], no_bytes, 2, "-ab<s>".into()),
+            (&[0, 6, 0], no_bytes, 1, "-ab".into()),
         ] {
             let mut out = b"-".to_vec();
-            assert_eq!(flat.copy(ids, skip, &mut out), taken);
+            assert_eq!(flat.copy(ids, but, &mut out), taken);
             assert_eq!(out, text.as_bytes());
         }
         let many = vec![1; 5000];
         let mut out = Vec::new();
-        assert_eq!(flat.copy(&many, false, &mut out), 5000);
+        assert_eq!(flat.copy(&many, all, &mut out), 5000);
         assert_eq!(out, long.repeat(5000).as_bytes());
     }
 
@@ -197,7 +258,8 @@ mod tests {
             let kinds = if many % 2 == 0 { INLINE as u64 + 2 } else { texts.len() as u64 };
             let ids: Vec<u32> = (0..many).map(|_| (random.next() % kinds) as u32).collect();
             let mut out = Vec::with_capacity(room(ids.len()));
-            assert_eq!(flat.copy(&ids, false, &mut out), ids.len());
+            let but = But { specials: false, bytes: false };
+            assert_eq!(flat.copy(&ids, but, &mut out), ids.len());
             let expected: Vec<&[u8]> = ids.iter().map(|&id| texts[id as usize]).collect();
             assert_eq!(out, expected.concat());
         }

@@ -20,7 +20,7 @@ use crate::pretokenize::Metaspace;
 use crate::symbols::Marker;
 use crate::vocab::Vocab;
 use chain::Chain;
-use flat::{Copied, Flat};
+use flat::{But, Copied, Flat};
 use native::{Draft, Native};
 
 pub use chain::Rule;
@@ -162,10 +162,11 @@ impl Decoder {
             Way::Native(native) => {
                 let mut draft = Draft::default();
                 draft.bytes.reserve(flat::room(ids.len()));
+                let but = But { specials: skip_specials, bytes: false };
                 let mut at = 0;
                 while let Some(&id) = ids.get(at) {
                     if native.is_settled(&draft) {
-                        let copied = self.flat.copy(&ids[at..], skip_specials, &mut draft.bytes);
+                        let copied = self.flat.copy(&ids[at..], but, &mut draft.bytes);
                         if copied > 0 {
                             at += copied;
                             draft.copied();
@@ -179,8 +180,8 @@ impl Decoder {
                 native.end_stretch(&mut draft, true);
                 Ok(draft.bytes)
             }
-            Way::Chain(chain) => self.chained(chain, ids, skip_specials, true),
-            Way::SentencePiece(way) => self.by_type(way, ids, skip_specials, true),
+            Way::Chain(chain) => self.stepwise(|| chain.walk(true), ids, skip_specials, true),
+            Way::SentencePiece(way) => self.stepwise(|| way.walk(true), ids, skip_specials, true),
         }
     }
 
@@ -200,63 +201,86 @@ impl Decoder {
     pub fn raw_text(&self, ids: &[u32], skip_specials: bool) -> Result<Vec<u8>> {
         match &self.way {
             Way::Chain(chain) if !chain.is_bytes() => {
-                self.chained(chain, ids, skip_specials, false)
+                self.stepwise(|| chain.walk(false), ids, skip_specials, false)
             }
-            Way::SentencePiece(way) => self.by_type(way, ids, skip_specials, false),
+            Way::SentencePiece(way) => self.stepwise(|| way.walk(false), ids, skip_specials, false),
             _ => self.bytes(ids, skip_specials),
         }
     }
 
-    fn chained(&self, chain: &Chain, ids: &[u32], skip: bool, raw: bool) -> Result<Vec<u8>> {
-        let mut out = Vec::with_capacity(flat::room(ids.len()));
-        let mut progress = chain.start(raw);
-        let mut at = 0;
-        while let Some(&id) = ids.get(at) {
-            if chain.is_settled(&progress) {
-                let copied = self.flat.copy(&ids[at..], skip, &mut out);
-                at += copied;
-                if copied > 0 {
-                    continue;
-                }
-            }
-            let piece = self.piece(id, at)?;
-            if !self.is_skipped(id, skip) {
-                chain.push(id, piece, &mut progress, &mut out)?;
-            }
-            at += 1;
-        }
-        chain.finish(&mut progress, &mut out)?;
-        Ok(out)
-    }
-
-    fn by_type(
+    /// Takes an id at a time where there is something to look at, and copies where there is not.
+    ///
+    /// Bytes of characters are copied as well, in the hope that all of it turns out to be UTF-8: then every run of them is,
+    /// because whole characters stand around it. If not, all is decoded again, and bytes are looked at. `raw` asks
+    /// for bytes as they are.
+    fn stepwise<W: Walk>(
         &self,
-        way: &sentencepiece::Way,
+        start: impl Fn() -> W,
         ids: &[u32],
         skip: bool,
         raw: bool,
     ) -> Result<Vec<u8>> {
+        let but = But { specials: skip, bytes: false };
+        if self.flat.has_bytes() {
+            let whole = |out: &[u8]| raw || simdutf8::basic::from_utf8(out).is_ok();
+            if let Some(out) = self.walked(start(), ids, but, whole)? {
+                return Ok(out);
+            }
+        }
+        let but = But { bytes: true, ..but };
+        Ok(self.walked(start(), ids, but, |_| true)?.unwrap_or_default())
+    }
+
+    /// The same; nothing if `is_whole` says no of a text that ids were copied to, where it ends or something is to be looked
+    /// at.
+    fn walked(
+        &self,
+        mut walk: impl Walk,
+        ids: &[u32],
+        but: But,
+        is_whole: impl Fn(&[u8]) -> bool,
+    ) -> Result<Option<Vec<u8>>> {
         let mut out = Vec::with_capacity(flat::room(ids.len()));
-        let mut progress = way.start(raw);
         let mut at = 0;
         while let Some(&id) = ids.get(at) {
-            if way.is_settled(&progress) {
-                let copied = self.flat.copy(&ids[at..], skip, &mut out);
+            if walk.is_settled() {
+                let copied = self.flat.copy(&ids[at..], but, &mut out);
                 if copied > 0 {
                     at += copied;
-                    progress.copied();
+                    walk.copied();
                     continue;
                 }
             }
-            self.piece(id, at)?;
-            if !self.is_skipped(id, skip) {
-                way.push(id, &mut progress, &mut out);
+            let piece = self.piece(id, at)?;
+            if !self.is_skipped(id, but.specials) {
+                if !is_whole(last_character(&out)) {
+                    return Ok(None);
+                }
+                walk.push(id, piece, &mut out)?;
             }
             at += 1;
         }
-        way.finish(&mut progress, &mut out)?;
-        Ok(out)
+        walk.finish(&mut out)?;
+        Ok(is_whole(&out).then_some(out))
     }
+}
+
+/// The bytes of the last character of a text, or what there is of it.
+fn last_character(text: &[u8]) -> &[u8] {
+    let begins = text.iter().rposition(|&byte| (byte as i8) >= -0x40);
+    &text[begins.unwrap_or(0)..]
+}
+
+/// A way of decoding at work, an id at a time.
+trait Walk {
+    /// Whether the texts of ids may be copied from here on.
+    fn is_settled(&self) -> bool;
+    /// Texts were copied.
+    fn copied(&mut self);
+    /// Takes a piece of the vocabulary.
+    fn push(&mut self, id: u32, piece: &[u8], out: &mut Vec<u8>) -> Result<()>;
+    /// All pieces have come.
+    fn finish(&mut self, out: &mut Vec<u8>) -> Result<()>;
 }
 
 impl Kind {
@@ -288,4 +312,72 @@ pub fn as_text(bytes: &[u8]) -> Cow<'_, str> {
 fn into_text(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes)
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may stop where something is not as it should be")]
+mod tests {
+    use super::*;
+    use crate::random::SplitMix64;
+
+    /// Bytes of characters, with what may stand between them: texts, nothing, and special tokens, of which one is such a byte.
+    const PIECES: [&str; 14] = [
+        "<0xEA>", "<0xB0>", "<0x80>", "<0x41>", "a", "▁가", "각", "<s>", "</s>", "<pad>", "▁",
+        "<0xEB>", "<0xBC>", "",
+    ];
+
+    fn decoders(specials: &[u32]) -> [Decoder; 3] {
+        let vocab = || Vocab::new(PIECES);
+        let spaces = Rule::Replace { pattern: "▁".into(), with: " ".into(), regex: false };
+        let strip = Rule::Strip { content: ' ', start: 1, stop: 0 };
+        let chain = [spaces, Rule::ByteFallback, Rule::Fuse, strip];
+        let sentencepiece = Rule::SentencePiece(SentencePiece {
+            unknown: Some("<pad>".into()),
+            surface: " ⁇ ".into(),
+            control: vec!["<s>".into(), "</s>".into()],
+            bytes: true,
+            strip: Strip::First,
+            charsmap: Vec::new(),
+        });
+        [&chain[..], &[Rule::ByteFallback], &[sentencepiece]]
+            .map(|rules| Decoder::chain(vocab(), specials, rules).unwrap().with_empty(Some(13)))
+    }
+
+    /// A list of ids is copied where it can be; a stream takes every id by itself.
+    #[test]
+    fn lists_are_streams_that_end() {
+        let mut random = SplitMix64::new(11);
+        let mut below = |limit: usize| (random.next() % limit as u64) as usize;
+        // Whole characters and what stands alone, mostly.
+        let parts: [&[u32]; 8] =
+            [&[0, 1, 2], &[11, 12, 2], &[3], &[4], &[5], &[6], &[10], &[0, 1, 2, 11, 12, 1]];
+        let (mut whole, mut broken) = (0, 0);
+        for specials in [&[7, 8, 9][..], &[8, 11]] {
+            for (decoder, other) in decoders(specials).into_iter().zip(decoders(specials)) {
+                let by_one = Decoder { flat: Flat::with_capacity(0), ..other };
+                for round in 0..2000 {
+                    let mut ids = Vec::new();
+                    for _ in 0..below(12) {
+                        ids.extend_from_slice(parts[below(parts.len())]);
+                        // Something between, in every other list within characters too.
+                        for _ in 0..usize::from(below(4) == 0) {
+                            let at = if round % 2 == 0 { ids.len() } else { below(ids.len() + 1) };
+                            ids.insert(at, below(PIECES.len()) as u32);
+                        }
+                    }
+                    for skip in [false, true] {
+                        let mut stream = Stream::new(&decoder, skip);
+                        let mut expected = stream.push(&decoder, &ids).unwrap();
+                        expected += &stream.finish(&decoder).unwrap();
+                        assert_eq!(decoder.text(&ids, skip).unwrap(), expected, "{ids:?}, {skip}");
+                        let bytes = decoder.bytes(&ids, skip).unwrap();
+                        assert_eq!(bytes, by_one.bytes(&ids, skip).unwrap(), "{ids:?}, {skip}");
+                        let is_broken = expected.contains('\u{FFFD}');
+                        if is_broken { broken += 1 } else { whole += 1 }
+                    }
+                }
+            }
+        }
+        assert!(whole > 4000 && broken > 4000, "{whole} {broken}");
+    }
 }

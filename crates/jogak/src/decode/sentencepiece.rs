@@ -6,6 +6,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::Walk;
 use super::flat::{Copied, Flat};
 use crate::error::{Error, Result};
 use crate::normalize::{Buffers, Normalizer, Place, Rule as Rewrite};
@@ -136,14 +137,20 @@ impl Way {
 
     /// What pieces become once a text has begun.
     pub(super) fn flat(&self, vocab: &Vocab, kinds: &[super::Kind]) -> Flat {
-        let mut flat = Flat::with_capacity(self.ends.len());
-        let mut start = 0;
-        for (((&end, &kind), own), id) in self.ends.iter().zip(kinds).zip(&self.kinds).zip(0..) {
-            let never = vocab.piece(id).is_none() || matches!(own, Kind::Byte(_));
-            flat.push(&self.texts[start..end], if never { Copied::Never } else { kind.copied() });
-            start = end;
-        }
-        flat
+        let there = |id: u32| vocab.piece(id).is_some().then(|| kinds[id as usize].copied());
+        Flat::with_bytes(
+            (&self.texts, &self.ends),
+            |id| there(id).unwrap_or(Copied::Never),
+            |id, _| match self.kinds[id as usize] {
+                Kind::Byte(byte) => Some(byte),
+                _ => None,
+            },
+        )
+    }
+
+    /// A decoding that begins; see [`Way::start`].
+    pub(super) fn walk(&self, raw: bool) -> impl Walk {
+        (self, self.start(raw))
     }
 
     /// Whether texts may be copied from here on.
@@ -207,12 +214,27 @@ impl Way {
     }
 }
 
-impl Progress {
-    /// Texts were copied.
-    pub(super) fn copied(&mut self) {
-        (self.begun, self.taken, self.written) = (true, false, true);
+impl Walk for (&Way, Progress) {
+    fn is_settled(&self) -> bool {
+        self.0.is_settled(&self.1)
     }
 
+    fn copied(&mut self) {
+        let progress = &mut self.1;
+        (progress.begun, progress.taken, progress.written) = (true, false, true);
+    }
+
+    fn push(&mut self, id: u32, _: &[u8], out: &mut Vec<u8>) -> Result<()> {
+        self.0.push(id, &mut self.1, out);
+        Ok(())
+    }
+
+    fn finish(&mut self, out: &mut Vec<u8>) -> Result<()> {
+        self.0.finish(&mut self.1, out)
+    }
+}
+
+impl Progress {
     /// One more byte of a run: hands on whole characters, and a replacement for every byte of none.
     fn byte(&mut self, byte: u8, out: &mut Vec<u8>) {
         if self.raw {
