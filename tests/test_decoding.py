@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import sysconfig
 from collections import UserList
 from typing import Any
 
@@ -12,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import jogak
+from jogak import _core
 
 TEXTS = ["the lowest newest", "", "계란 간장 밥 😀", "wider\n\tlower"] * 3
 
@@ -56,11 +58,18 @@ class Index:
         return 1
 
 
+class Number(int):
+    """A number of a class of its own."""
+
+
 NUMBERS = st.integers(0, 255)
 ODD = st.one_of(
     st.integers(-(2**70), 2**70),
-    st.sampled_from([2**32 - 1, 2**32, 2**64 - 1, 2**64, -1, True, False]),
-    st.sampled_from([1.0, "1", None, b"1", Index(), np.uint8(7), np.int64(-1), []]),
+    st.integers(0, 2**33),
+    # Where digits of CPython end, and what it keeps for good.
+    st.builds(int.__add__, st.sampled_from([0, 256, 2**15, 2**30, 2**32, 2**60]), st.integers(-3, 3)),
+    st.sampled_from([2**64 - 1, 2**64, -256, -257, -(2**30), True, False]),
+    st.sampled_from([1.0, "1", None, b"1", Index(), Number(7), np.uint8(7), np.int64(-1), []]),
 )
 
 
@@ -75,6 +84,13 @@ def test_lists_are_read_as_other_sequences_are(tok: jogak.Tokenizer, ids: list[A
             return str(error)
 
     assert answer(ids) == answer(tuple(ids)) == answer(UserList(ids))
+
+
+def test_numbers_are_read_where_they_lie() -> None:
+    """In versions of Python that are known, and have one lock; others are asked for each number."""
+    known = sys.implementation.name == "cpython" and (3, 10) <= sys.version_info < (3, 15)
+    locked = not sysconfig.get_config_var("Py_GIL_DISABLED")
+    assert _core.reads_in_place() == (known and locked and sys.maxsize > 2**32)
 
 
 def test_reading_a_list_keeps_no_number_and_lets_none_go(tok: jogak.Tokenizer) -> None:

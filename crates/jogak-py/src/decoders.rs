@@ -9,7 +9,7 @@ use pyo3::types::{PyDict, PyList};
 
 use crate::errors::{raise, to_py};
 use crate::models::Options;
-use crate::numbers::read_list;
+use crate::numbers::{are_known, read_list};
 use crate::tokenizer::PyTokenizer;
 
 /// The rules of a decoder: a list of dicts, as `to_dict()` of the stages gives them.
@@ -153,6 +153,13 @@ pub(crate) fn batch_of(
         return Err(raise("DecodeError", message, &[]));
     }
     Ok((ids, ranges))
+}
+
+/// Whether lists of numbers are read where they lie, as in all versions of CPython that are known; else Python is asked for
+/// each number, which gives the same.
+#[pyfunction]
+pub(crate) fn reads_in_place(py: Python<'_>) -> bool {
+    are_known(py)
 }
 
 /// A stream of ids on its way to text.

@@ -34,7 +34,7 @@ mod _core {
     #[pymodule_export]
     use crate::counts::{Counts, Cursor, count_documents, count_sources};
     #[pymodule_export]
-    use crate::decoders::PyStream;
+    use crate::decoders::{PyStream, reads_in_place};
     #[pymodule_export]
     use crate::files::PyDocuments;
     #[pymodule_export]

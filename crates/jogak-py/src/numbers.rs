@@ -42,6 +42,11 @@ pub(crate) fn read_list(list: &Bound<'_, PyList>, found: &mut Vec<u32>) -> bool 
     index == length
 }
 
+/// Whether numbers are read where they lie.
+pub(crate) fn are_known(py: Python<'_>) -> bool {
+    !cfg!(Py_GIL_DISABLED) && Form::of_this(py).is_some()
+}
+
 /// The number in a place of a list, if it is from 0 to 4294967295.
 #[expect(
     unsafe_code,
@@ -147,10 +152,11 @@ impl Form {
         let mut read = 0;
         for (slot, index) in room.iter_mut().zip(from..length) {
             // SAFETY: the interpreter's lock is held, and nothing here runs Python code: the list has so many objects, each
-            // of which begins with its head. A number of such a form has a digit, which is looked at only then.
+            // of which begins with its head. (Nothing stands in a place of a list that is being made.) A number of such a
+            // form has a digit, which is looked at only then.
             let number = unsafe {
                 let object = *objects.add(index);
-                if (*object).head.kind != kind {
+                if object.is_null() || (*object).head.kind != kind {
                     break;
                 }
                 self.number((*object).form, || (*object).digit)
