@@ -67,7 +67,9 @@ ODD = st.one_of(
     st.integers(-(2**70), 2**70),
     st.integers(0, 2**33),
     # Where digits of CPython end, and what it keeps for good.
-    st.builds(int.__add__, st.sampled_from([0, 256, 2**15, 2**30, 2**32, 2**60]), st.integers(-3, 3)),
+    st.builds(
+        int.__add__, st.sampled_from([0, 256, 2**15, 2**30, 2**32, 2**60]), st.integers(-3, 3)
+    ),
     st.sampled_from([2**64 - 1, 2**64, -256, -257, -(2**30), True, False]),
     st.sampled_from([1.0, "1", None, b"1", Index(), Number(7), np.uint8(7), np.int64(-1), []]),
 )
