@@ -264,32 +264,25 @@ fn list(bits: u64, from: u32, room: &mut [u32; BLOCK]) {
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-fn fours(
-    bytes: &[u8; BLOCK + PICKED],
-    places: &[u32; BLOCK],
-    count: usize,
-    room: &mut [u32; BLOCK],
-) {
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2")]
+fn fours(bytes: &[u8; BLOCK + PICKED], bits: u64, room: &mut [u32; BLOCK]) {
     let (Some(first), Some(behind)) = (bytes.first_chunk(), bytes.last_chunk()) else { return };
     let (first, behind) = (load(first), load_sixteen(behind));
+    let places = _mm512_maskz_compress_epi8(bits, load(&NUMBERS));
     let next = _mm512_set1_epi32(0x0302_0100);
-    let mut write = |quarter: usize| {
-        // SAFETY: 16 numbers of 32 bits are as large as such a vector, and all of their bits may stand in it.
-        let places =
-            unsafe { transmute::<[u32; 16], __m512i>(places.as_chunks::<16>().0[quarter]) };
+    let mut write = |quarter: usize, places: __m128i| {
         // Of each place its four bytes' places: the number that it is, times 1 + 2^8 + 2^16 + 2^24, and 0, 1, 2, 3 added.
-        let four = _mm512_mullo_epi32(places, _mm512_set1_epi32(0x0101_0101));
+        let four = _mm512_mullo_epi32(_mm512_cvtepu8_epi32(places), _mm512_set1_epi32(0x0101_0101));
         let numbers = _mm512_permutex2var_epi8(first, _mm512_add_epi8(four, next), behind);
-        // SAFETY: as above, the other way round.
+        // SAFETY: 16 numbers of 32 bits are as large as such a vector, and all of its bits may stand in them.
         room.as_chunks_mut::<16>().0[quarter] = unsafe { transmute::<__m512i, [u32; 16]>(numbers) };
     };
     // Half of them mostly is all; nobody has to guess how many there are.
-    write(0);
-    write(1);
-    if count > 32 {
-        write(2);
-        write(3);
+    write(0, _mm512_castsi512_si128(places));
+    write(1, _mm512_extracti32x4_epi32::<1>(places));
+    if bits.count_ones() > 32 {
+        write(2, _mm512_extracti32x4_epi32::<2>(places));
+        write(3, _mm512_extracti32x4_epi32::<3>(places));
     }
 }
 
@@ -315,12 +308,7 @@ impl Look for Avx512 {
         fn marks(bytes: &[u8; BLOCK]) -> u64;
         fn pick(bytes: &[u8; PICKED], places: &[u8; PICKED]) -> [u8; PICKED];
         fn list(bits: u64, from: u32, room: &mut [u32; BLOCK]);
-        fn fours(
-            bytes: &[u8; BLOCK + PICKED],
-            places: &[u32; BLOCK],
-            count: usize,
-            room: &mut [u32; BLOCK]
-        );
+        fn fours(bytes: &[u8; BLOCK + PICKED], bits: u64, room: &mut [u32; BLOCK]);
         fn twenties(number: u64, room: &mut [u32; 4]);
     }
 }

@@ -189,21 +189,19 @@ pub(crate) trait Look {
             }
         }
     }
-    /// Writes the four bytes from each of the first `count` places on, as numbers with the lowest byte first, to the front of
-    /// `room`; what follows them there means nothing. Places are those of a block, and those behind `count` are anything.
+    /// Writes the four bytes from the place of each bit on, as numbers with the lowest byte first, to the front of `room`; what
+    /// follows them there means nothing.
     #[inline(always)]
-    fn fours(
-        bytes: &[u8; BLOCK + PICKED],
-        places: &[u32; BLOCK],
-        count: usize,
-        room: &mut [u32; BLOCK],
-    ) {
+    fn fours(bytes: &[u8; BLOCK + PICKED], mut bits: u64, room: &mut [u32; BLOCK]) {
         // Eight at once, whether there are so many or not.
-        let eights = places.as_chunks::<EIGHT>().0.iter().zip(room.as_chunks_mut::<EIGHT>().0);
-        for (places, room) in eights.take(count.div_ceil(EIGHT)) {
-            for (&place, number) in places.iter().zip(room) {
-                let four = bytes[place as usize % BLOCK..].first_chunk();
+        for eight in room.as_chunks_mut::<EIGHT>().0 {
+            for number in eight {
+                let four = bytes[bits.trailing_zeros() as usize % BLOCK..].first_chunk();
                 *number = four.map_or(0, |four| u32::from_le_bytes(*four));
+                bits &= bits.wrapping_sub(1);
+            }
+            if bits == 0 {
+                break;
             }
         }
     }
@@ -400,9 +398,8 @@ mod tests {
             window[BLOCK..].copy_from_slice(&bytes[7..7 + PICKED]);
             for &number in numbers {
                 let bits = u64::from_le_bytes(number);
-                let (mut room, mut places) = ([9; BLOCK], [9; BLOCK]);
-                L::list(bits, 0, &mut places);
-                L::fours(&window, &places, bits.count_ones() as usize, &mut room);
+                let mut room = [9; BLOCK];
+                L::fours(&window, bits, &mut room);
                 let set = (0..64).filter(|&place| bits >> place & 1 == 1);
                 let four = |place: usize| std::array::from_fn(|at| window[place + at]);
                 let fours = set.map(|place| u32::from_le_bytes(four(place)));

@@ -12,12 +12,16 @@ const SIXTEEN: usize = 16;
 /// The code point of a character by four bytes, the first one lowest. Bytes behind the character count for nothing.
 #[inline(always)]
 fn code_point(bytes: u32) -> u32 {
+    let first = bytes & 0xFF;
     let within = |byte: u32| bytes >> (8 * byte) & 0x3F;
-    match bytes & 0xFF {
-        first @ 0..0x80 => first,
-        first @ 0x80..0xE0 => (first & 0x1F) << 6 | within(1),
-        first @ 0xE0..0xF0 => (first & 0x0F) << 12 | within(1) << 6 | within(2),
-        first => (first & 0x07) << 18 | within(1) << 12 | within(2) << 6 | within(3),
+    let two = (first & 0x1F) << 6 | within(1);
+    let three = (first & 0x0F) << 12 | within(1) << 6 | within(2);
+    let four = (first & 0x07) << 18 | within(1) << 12 | within(2) << 6 | within(3);
+    match first {
+        0..0x80 => first,
+        0x80..0xE0 => two,
+        0xE0..0xF0 => three,
+        _ => four,
     }
 }
 
@@ -56,7 +60,7 @@ struct Widen<'a> {
 impl Task for Widen<'_> {
     fn run<L: Look>(self) {
         let Self { bytes, mut out } = self;
-        let (mut places, mut fours) = ([0; BLOCK], [0; BLOCK]);
+        let mut fours = [0; BLOCK];
         for at in (0..bytes.len()).step_by(BLOCK) {
             let rest = &bytes[at..];
             let mut last = [0; BLOCK + PICKED];
@@ -68,8 +72,7 @@ impl Task for Widen<'_> {
             let Some(here) = block.first_chunk() else { break };
             let starts = L::starts(here) & u64::MAX >> BLOCK.saturating_sub(rest.len());
             let mut left = (starts.count_ones() as usize).min(out.len());
-            L::list(starts, 0, &mut places);
-            L::fours(block, &places, left, &mut fours);
+            L::fours(block, starts, &mut fours);
             for fours in fours.as_chunks::<SIXTEEN>().0 {
                 let mut points = [[0; 4]; SIXTEEN];
                 for (point, &four) in points.iter_mut().zip(fours) {

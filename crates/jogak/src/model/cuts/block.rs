@@ -76,7 +76,7 @@ impl Listed {
         let (mut places, mut codes, mut bytes) = ([0; BLOCK], [0; BLOCK], [0; BLOCK]);
         L::list(starts, 0, &mut places);
         let count = starts.count_ones() as usize;
-        L::fours(window, &places, count, &mut bytes);
+        L::fours(window, starts, &mut bytes);
         let some = bytes.as_chunks::<SOME>().0.iter().zip(codes.as_chunks_mut::<SOME>().0);
         for (bytes, codes) in some.take(count.div_ceil(SOME)) {
             for (&bytes, code_of) in bytes.iter().zip(codes) {
