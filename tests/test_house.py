@@ -344,6 +344,20 @@ def test_unsafe_code_lives_in_its_rooms() -> None:
     assert 'unsafe_code = "deny"' in (ROOT / "Cargo.toml").read_text()
 
 
+def test_work_on_blocks_is_compiled_for_the_machine() -> None:
+    """A `Task` that is not inlined is compiled for any machine, however it is called."""
+    work = re.compile(
+        r"#\[inline\(always\)\]\n *fn run<L: Look>\(self\) \{|fn run<L: Look>\(self\) \{"
+    )
+    found = {}
+    for path in RUST.rglob("*.rs"):
+        source = path.read_text(encoding="utf-8").split("#[cfg(test)]\nmod tests")[0]
+        found[path.relative_to(RUST)] = work.findall(source)
+    assert sum(map(len, found.values())) > 10
+    for path, tasks in found.items():
+        assert all(task.startswith("#[inline") for task in tasks), path
+
+
 def test_rust_imports_are_seen_in_all_their_spellings() -> None:
     source = (
         "use crate::{error::{Error, Place}, vocab};\n"

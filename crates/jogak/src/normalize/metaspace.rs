@@ -151,6 +151,7 @@ struct Escape<'a, 'w> {
 }
 
 impl Task for Escape<'_, '_> {
+    #[inline(always)]
     fn run<L: Look>(self) {
         let Self { text, writer } = self;
         let mut last = [0; BLOCK];

@@ -237,7 +237,7 @@ pub(crate) fn count(bytes: &[u8], holds: impl Fn(u8) -> bool) -> usize {
 /// Work that looks at many blocks. All of it is compiled for each way to look, so that the look is part
 /// of its loop.
 pub(crate) trait Task {
-    /// Does the work.
+    /// Does the work. Always inlined: what is not is compiled for any machine, and calls a function for each look.
     fn run<L: Look>(self);
 }
 

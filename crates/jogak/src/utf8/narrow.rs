@@ -75,6 +75,7 @@ struct Narrow<'a> {
 }
 
 impl Task for Narrow<'_> {
+    #[inline(always)]
     fn run<L: Look>(self) {
         let Self { points, room, end } = self;
         let Steps { bytes: lengths, places } = &*STEPS;

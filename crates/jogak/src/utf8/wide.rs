@@ -58,6 +58,7 @@ struct Widen<'a> {
 }
 
 impl Task for Widen<'_> {
+    #[inline(always)]
     fn run<L: Look>(self) {
         let Self { bytes, mut out } = self;
         let mut fours = [0; BLOCK];
