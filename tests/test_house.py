@@ -351,9 +351,9 @@ def test_work_on_blocks_is_compiled_for_the_machine() -> None:
     )
     found = {}
     for path in RUST.rglob("*.rs"):
-        source = path.read_text(encoding="utf-8").split("#[cfg(test)]\nmod tests")[0]
+        source = path.read_text(encoding="utf-8").partition("\nmod tests {")[0]
         found[path.relative_to(RUST)] = work.findall(source)
-    assert sum(map(len, found.values())) > 10
+    assert sum(map(len, found.values())) > 5
     for path, tasks in found.items():
         assert all(task.startswith("#[inline") for task in tasks), path
 
