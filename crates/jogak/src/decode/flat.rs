@@ -124,18 +124,18 @@ impl Flat {
     }
 
     fn push_kind(&mut self, text: &[u8], copied: Copied, kind: u32) {
-        let special = kind | if copied == Copied::Special { SPECIAL } else { 0 };
+        let kind = kind | if copied == Copied::Special { SPECIAL } else { 0 };
         let entry = match u32::try_from(text.len()) {
             Ok(_) if copied == Copied::Never => Entry::new(0, REFUSED),
             Ok(len) if text.len() <= INLINE => {
                 let mut bytes = [0; WIDE];
                 bytes[..text.len()].copy_from_slice(text);
-                Entry::new(u128::from_le_bytes(bytes), special | len)
+                Entry::new(u128::from_le_bytes(bytes), kind | len)
             }
             Ok(len) => {
                 let start = self.long.len() as u64;
                 self.long.extend_from_slice(text);
-                Entry::new(u128::from(start) | u128::from(len) << 64, special | LONG)
+                Entry::new(u128::from(start) | u128::from(len) << 64, kind | LONG)
             }
             Err(_) => Entry::new(0, REFUSED),
         };

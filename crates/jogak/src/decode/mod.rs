@@ -265,10 +265,12 @@ impl Decoder {
     }
 }
 
-/// The bytes of the last character of a text, or what there is of it.
+/// The bytes of the last character of a text, or what there is of it. No more than a character has are looked at, as somebody
+/// may have written many that begin none.
 fn last_character(text: &[u8]) -> &[u8] {
-    let begins = text.iter().rposition(|&byte| (byte as i8) >= -0x40);
-    &text[begins.unwrap_or(0)..]
+    let last = &text[text.len().saturating_sub(char::MAX.len_utf8())..];
+    let begins = last.iter().rposition(|&byte| (byte as i8) >= -0x40);
+    &last[begins.unwrap_or(0)..]
 }
 
 /// A way of decoding at work, an id at a time.
@@ -341,6 +343,17 @@ mod tests {
         });
         [&chain[..], &[Rule::ByteFallback], &[sentencepiece]]
             .map(|rules| Decoder::chain(vocab(), specials, rules).unwrap().with_empty(Some(13)))
+    }
+
+    #[test]
+    fn the_last_character_is_no_more_than_one() {
+        for (text, last) in [("", ""), ("a", "a"), ("ab", "b"), ("a각", "각"), ("각🧩", "🧩")]
+        {
+            assert_eq!(last_character(text.as_bytes()), last.as_bytes());
+        }
+        let cut = |text: &'static str| &text.as_bytes()[..text.len() - 1];
+        assert_eq!(last_character(cut("a각")), cut("각"));
+        assert_eq!(last_character(&[0x80; 1000]), [0x80; 4]);
     }
 
     /// A list of ids is copied where it can be; a stream takes every id by itself.
