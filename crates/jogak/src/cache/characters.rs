@@ -27,14 +27,16 @@ pub(crate) struct Parts<'a> {
     pub(crate) starts: u64,
     /// The spaces.
     pub(crate) spaces: u64,
-    /// Where characters of three bytes begin, also by number, and what they are.
+    /// Where characters of three bytes begin, and by number what they are.
     pub(crate) threes: u64,
-    pub(crate) places: &'a [u32],
     pub(crate) codes: &'a [u16],
 }
 
 const SPACE: u32 = ' ' as u32;
 const MARK_CODE: u32 = MARK as u32;
+
+/// So many characters are told together.
+const HALF: usize = BLOCK / 2;
 
 /// Room for ids that are handed on together: not much, as it is made ready for each short text.
 const STAGE: usize = 1 << 8;
@@ -48,13 +50,20 @@ pub(crate) struct Writer<'a> {
     /// Both halves of the ids of each part of a block. The second ones mean nothing where the first say all.
     ids: [u64; BLOCK + 1],
     more: [u64; BLOCK],
+    /// Where parts that are looked up begin and end.
+    froms: [u32; WORDS],
+    tos: [u32; WORDS],
+    /// The code of the part that begins with each character of a block.
+    parts: [u32; BLOCK],
 }
 
 impl<'a> Writer<'a> {
     /// Appends to `out`.
     pub(crate) fn new(table: &mut KnownWords, out: &'a mut Vec<u32>) -> Self {
         let room = table.take_room();
-        Self { stage: [0; STAGE], at: 0, out, room, ids: [0; BLOCK + 1], more: [0; BLOCK] }
+        let (ids, more, stage) = ([0; BLOCK + 1], [0; BLOCK], [0; STAGE]);
+        let (froms, tos, parts) = ([0; WORDS], [0; WORDS], [0; BLOCK]);
+        Self { stage, at: 0, out, room, ids, more, froms, tos, parts }
     }
 
     /// Hands on what is left.
@@ -95,7 +104,7 @@ impl<'a> Writer<'a> {
         parts: Parts<'_>,
         learn: &mut Learn<'_>,
     ) {
-        let Parts { at, starts, spaces, threes, places, codes } = parts;
+        let Parts { at, starts, spaces, threes, codes } = parts;
         let closed = starts & !(1 << starts.ilog2());
         let characters = threes & starts >> 3 & (closed | (closed & spaces) << 1);
         let spaced = characters & !starts;
@@ -103,13 +112,21 @@ impl<'a> Writer<'a> {
         // Where each part is told among all of them: a character with a space by its own place.
         let all = characters | others;
         let number = |place: u32| (all & ((1 << (place % 64)) - 1)).count_ones() as usize;
-        for (&place, &code) in places.iter().zip(codes) {
+        // Their memory is on its way while the characters are written.
+        if others != 0 {
+            self.seek_others::<L>(text, table, at, (starts, others));
+        }
+        // One bit after the other: eight at once would gather and scatter, which takes longer.
+        let (mut rest, beside) = (threes, table.characters());
+        for &code in codes {
+            let place = rest.trailing_zeros();
+            rest &= rest.wrapping_sub(1);
             let code = u32::from(code) + ((spaced >> (place % 64)) as u32 & 1) * SPACED;
             // What is no part by itself writes where the next one will.
-            self.ids[number(place)] = table.character(code).0;
+            self.ids[number(place)] = beside.get(code as usize).copied().unwrap_or(0);
         }
         if others != 0 {
-            self.others::<L>(text, table, at, (starts, others), number);
+            self.read_others::<L>(table, at, others, number);
         }
         let many = all.count_ones() as usize;
         let mut done = 0;
@@ -143,29 +160,22 @@ impl<'a> Writer<'a> {
         starts: u64,
         learn: &mut Learn<'_>,
     ) {
-        let mut from = starts.trailing_zeros() as usize % BLOCK;
-        let mut rest = starts & starts.wrapping_sub(1);
+        part_codes(starts, codes, &mut self.parts);
+        let (mut rest, mut beside) = (starts & !(1 << starts.ilog2()), table.characters());
         let mut written = self.at;
         while rest != 0 {
-            let to = rest.trailing_zeros() as usize % BLOCK;
+            let from = rest.trailing_zeros() as usize % BLOCK;
             rest &= rest - 1;
-            let (one, other) = (u32::from(codes[from]), u32::from(codes[(from + 1) % BLOCK]));
-            // Which of them holds is not foreseen: so both are made, and none is taken by a branch.
-            let all = |holds: bool| u32::from(holds).wrapping_neg();
-            let kind = all(one == SPACE) & SPACED | all(one == MARK_CODE) & MARKED;
-            let two = all(kind != 0 && to - from == 2) & (kind | other);
-            let code = all(to - from == 1) & one | two;
-            let half = table.character(code).0;
-            match Packed::put::<L>(half, || 0, &mut self.stage, written) {
-                Some(count) => written += count,
-                None => {
-                    self.at = written;
-                    let (start, end) = (at + places[from] as usize, at + places[to] as usize);
-                    self.part(text, table, start, end, learn);
-                    written = self.at;
-                }
+            let half = beside.get(self.parts[from] as usize).copied().unwrap_or(0);
+            if let Some(count) = Packed::put::<L>(half, || 0, &mut self.stage, written) {
+                written += count;
+                continue;
             }
-            from = to;
+            let to = from + 1 + (starts >> from >> 1).trailing_zeros() as usize;
+            let (start, end) = (at + places[from] as usize, at + places[to % BLOCK] as usize);
+            self.at = written;
+            self.part(text, table, start, end, learn);
+            (written, beside) = (self.at, table.characters());
         }
         self.at = written;
     }
@@ -185,29 +195,63 @@ impl<'a> Writer<'a> {
         done
     }
 
-    /// Looks up the parts that begin at `others`, each of which has its number.
+    /// Looks for the parts that begin at `others`.
     #[inline(always)]
-    fn others<L: Look>(
+    fn seek_others<L: Look>(
         &mut self,
         text: &[u8],
         table: &KnownWords,
         at: u32,
         (starts, others): (u64, u64),
+    ) {
+        // One is added to all bits that begin no part, behind the first byte of each: what is carried ends where the next begins.
+        let ends = (!starts).wrapping_add(others << 1) & starts;
+        let Self { froms, tos, room, .. } = self;
+        L::list(others, at, froms);
+        L::list(ends, at, tos);
+        let count = others.count_ones() as usize;
+        room.places.seek::<L>(text, table, &froms[..count], &tos[..count]);
+    }
+
+    /// Writes the ids of these, each of which has its number.
+    #[inline(always)]
+    fn read_others<L: Look>(
+        &mut self,
+        table: &KnownWords,
+        at: u32,
+        others: u64,
         number: impl Fn(u32) -> usize,
     ) {
-        let (mut froms, mut tos) = ([0; WORDS], [0; WORDS]);
-        let mut their = [0; BLOCK];
-        L::list(others, 0, &mut their);
-        let count = others.count_ones() as usize;
-        for (&place, (from, to)) in their[..count].iter().zip(froms.iter_mut().zip(&mut tos)) {
-            *from = at + place;
-            *to = at + place + 1 + (starts >> (place % 64) >> 1).trailing_zeros();
-        }
-        self.room.places.seek::<L>(text, table, &froms[..count], &tos[..count]);
         let short = table.short().found();
-        for (at, &place) in their[..count].iter().enumerate() {
-            let Packed(half, more) = short.in_line::<L>(self.room.places.get(at)).packed();
-            (self.ids[number(place)], self.more[number(place) % BLOCK]) = (half, more);
+        let Self { froms, ids, more, room, .. } = self;
+        for (word, &from) in froms[..others.count_ones() as usize].iter().enumerate() {
+            let Packed(half, behind) = short.in_line::<L>(room.places.get(word)).packed();
+            let number = number(from - at);
+            (ids[number], more[number % BLOCK]) = (half, behind);
+        }
+    }
+}
+
+/// Writes the code of the part that begins with each of these characters, if it is one character, with or without a space or `▁`
+/// before it; else 0. Bit i of `starts` says that a part begins with character i; behind the last one, nothing is written.
+#[inline(always)]
+fn part_codes(starts: u64, codes: &[u16; BLOCK], parts: &mut [u32; BLOCK]) {
+    for (half, parts) in parts.as_chunks_mut::<HALF>().0.iter_mut().enumerate() {
+        let from = half * HALF;
+        if starts >> from == 0 {
+            break;
+        }
+        // Whether parts begin with the next ones.
+        let (next, second) = ((starts >> from >> 1) as u32, (starts >> from >> 2) as u32);
+        // Which of them holds is not foreseen: so both are made, and none is taken by a branch. Vectors do many at once.
+        for (at, part) in parts.iter_mut().enumerate() {
+            let (one, other) = (codes[from + at], codes[(from + at + 1) % BLOCK]);
+            let (one, other) = (u32::from(one), u32::from(other));
+            let all = |holds: bool| u32::from(holds).wrapping_neg();
+            let kind = all(one == SPACE) & SPACED | all(one == MARK_CODE) & MARKED;
+            let two = all(kind != 0) & all(second >> at & 1 == 1) & (kind | other);
+            let is_one = all(next >> at & 1 == 1);
+            *part = is_one & one | !is_one & two;
         }
     }
 }

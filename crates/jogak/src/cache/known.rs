@@ -315,6 +315,12 @@ impl KnownWords {
         &self.short
     }
 
+    /// What is kept beside: of each character the first half of its ids, 0 if there is none.
+    #[inline(always)]
+    pub(super) fn characters(&self) -> &[u64] {
+        &self.characters
+    }
+
     /// The ids of a character, if it is kept beside; 0 is none.
     #[inline(always)]
     pub(super) fn character(&self, character: u32) -> Packed {

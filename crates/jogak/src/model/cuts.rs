@@ -11,7 +11,7 @@
 
 mod block;
 
-pub(crate) use block::{CharacterBlock, WINDOW, window};
+pub(crate) use block::{Listed, WINDOW, window};
 
 use crate::vocab::Vocab;
 
@@ -183,14 +183,13 @@ impl Cuts {
             let right = if kind & 1 == 0 { right } else { Side::Byte(first_byte(right)).key() };
             bit(left, right)
         };
-        let mut kinds = kinds;
+        // Mostly there is one kind, and whether it holds can not be foreseen.
+        let (mut kinds, mut entered) = (kinds, false);
         while kinds != 0 {
-            if self.entry(sides(kinds.trailing_zeros() as u8)) {
-                return true;
-            }
+            entered |= self.entry(sides(kinds.trailing_zeros() as u8));
             kinds &= kinds - 1;
         }
-        false
+        entered
     }
 
     #[inline(always)]

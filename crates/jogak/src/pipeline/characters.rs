@@ -3,7 +3,7 @@
 //! A block begins where a part of a word does, so that nothing is carried from one to the next.
 
 use crate::cache::{CharacterWriter, Characters, KnownWords, LearnWord};
-use crate::model::cuts::{Cuts, WINDOW, window};
+use crate::model::cuts::{Cuts, Listed, WINDOW, window};
 use crate::scan::{BLOCK, Look, Task};
 
 /// What was seen of words, or of the parts of a text that is one word.
@@ -33,20 +33,17 @@ impl Task for ByCharacters<'_, '_> {
         let Self { cuts, text, borders, known, out, learn, seen } = self;
         let (Some(&first), Some(&last)) = (borders.first(), borders.last()) else { return };
         let mut writer = CharacterWriter::new(known, out);
+        let mut listed = Listed::default();
         let (mut at, mut next) = (first, 1);
         while at < last {
             let mut padded = [0; WINDOW];
             let window = window(text, at as usize, &mut padded);
-            let mut words = 1;
-            while let Some(&border) = borders.get(next)
-                && border - at < BLOCK as u32
-            {
-                words |= 1 << (border - at);
-                next += 1;
-            }
+            let (words, count) = L::bits(&borders[next..], at);
+            let words = words | 1;
+            next += count;
             // Behind the last border, nothing is asked.
             let asked = u64::MAX.unbounded_shr((BLOCK as u32 - 1).saturating_sub(last - at));
-            let block = cuts.block::<L>(window, words, asked);
+            let block = cuts.block::<L>(window, words, asked, &mut listed);
             let joined = block.joined;
             seen.words += (words & !1 & (block.threes | block.threes >> 1)).count_ones();
             seen.joined += (joined & !(joined << 3)).count_ones();
@@ -63,8 +60,7 @@ impl Task for ByCharacters<'_, '_> {
                 starts: block.starts,
                 spaces: window.first_chunk().map_or(0, |bytes| L::apart(bytes).spaces),
                 threes: block.threes,
-                places: block.listed.places(),
-                codes: block.listed.codes(),
+                codes: listed.codes(),
             };
             writer.block::<L>(text, known, parts, learn);
             at += open;

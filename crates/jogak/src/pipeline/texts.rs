@@ -4,7 +4,7 @@
 
 use super::characters::Seen;
 use crate::cache::{CharacterWriter, KnownWords, LearnWord, look_up_between};
-use crate::model::cuts::{CharacterBlock, Cuts, WINDOW, window};
+use crate::model::cuts::{Cuts, Listed, WINDOW, window};
 use crate::scan::{BLOCK, Look, Task};
 
 /// So many borders are looked up together, and those of one more block.
@@ -70,12 +70,12 @@ impl ByBlocks<'_, '_> {
     fn by_characters<L: Look>(self) {
         let Self { cuts, text, known, out, learn, seen, .. } = self;
         let mut writer = CharacterWriter::new(known, out);
+        let mut listed = Listed::default();
         let mut at = 0;
         while at < text.len() {
             let mut padded = [0; WINDOW];
             let (window, within) = (window(text, at, &mut padded), within(text, at));
-            let block = cuts.block_of_characters::<L>(window, within);
-            let CharacterBlock { mut listed, mut starts } = block;
+            let mut starts = cuts.block_of_characters::<L>(window, within, &mut listed);
             let left = text.len() - at;
             if left < BLOCK {
                 // The last part ends with the text: in less than a block there is room for one more.

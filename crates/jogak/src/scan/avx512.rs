@@ -10,17 +10,19 @@ use std::arch::x86_64::{
     __m128i, __m256i, __m512i, _mm256_and_si256, _mm256_cmpeq_epi64_mask, _mm256_cmpgt_epu32_mask,
     _mm256_cvtepi64_epi32, _mm256_set_m128i, _mm256_set1_epi32, _mm256_set1_epi64x,
     _mm256_setr_epi64x, _mm256_srlv_epi64, _mm512_add_epi8, _mm512_add_epi32,
-    _mm512_castsi256_si512, _mm512_castsi512_si128, _mm512_cmpeq_epi8_mask, _mm512_cmple_epu8_mask,
-    _mm512_cvtepu8_epi32, _mm512_extracti32x4_epi32, _mm512_inserti64x4,
-    _mm512_maskz_compress_epi8, _mm512_movepi8_mask, _mm512_mullo_epi32, _mm512_permutex2var_epi8,
-    _mm512_set1_epi8, _mm512_set1_epi32, _mm512_setr_epi64, _mm512_sub_epi8, _mm512_unpackhi_epi64,
-    _mm512_unpacklo_epi64,
+    _mm512_castsi256_si512, _mm512_castsi512_si128, _mm512_castsi512_si256, _mm512_cmpeq_epi8_mask,
+    _mm512_cmple_epu8_mask, _mm512_cmplt_epu32_mask, _mm512_cvtepu8_epi32, _mm512_cvtepu32_epi64,
+    _mm512_extracti32x4_epi32, _mm512_extracti32x8_epi32, _mm512_inserti64x4,
+    _mm512_maskz_compress_epi8, _mm512_movepi8_mask, _mm512_mullo_epi32, _mm512_or_si512,
+    _mm512_permutex2var_epi8, _mm512_reduce_or_epi64, _mm512_set1_epi8, _mm512_set1_epi32,
+    _mm512_set1_epi64, _mm512_setr_epi64, _mm512_sllv_epi64, _mm512_sub_epi8, _mm512_sub_epi32,
+    _mm512_unpackhi_epi64, _mm512_unpacklo_epi64,
 };
 use std::mem::transmute;
 
 use super::able::Able;
 use super::avx2::{pick, settled};
-use super::{Apart, Ascii, BLOCK, Chinese, EIGHT, Eastern, High, Look, PICKED, Task};
+use super::{Apart, Ascii, BLOCK, Chinese, EIGHT, Eastern, High, Look, PICKED, Plain, Task};
 
 static ABLE: Able = Able::new();
 
@@ -264,6 +266,29 @@ fn list(bits: u64, from: u32, room: &mut [u32; BLOCK]) {
 }
 
 #[inline]
+#[target_feature(enable = "avx512f,avx512dq,popcnt")]
+fn bits(mut places: &[u32], from: u32) -> (u64, usize) {
+    let (mut bits, mut count) = (0, 0);
+    while let Some((some, behind_them)) = places.split_first_chunk::<16>() {
+        // SAFETY: 16 numbers of 32 bits are as large as such a vector, and all of their bits may stand in it.
+        let all = unsafe { transmute::<[u32; 16], __m512i>(*some) };
+        let behind = _mm512_sub_epi32(all, _mm512_set1_epi32(from as i32));
+        // One that is shifted by 64 or more is gone.
+        let one = |eight| _mm512_sllv_epi64(_mm512_set1_epi64(1), _mm512_cvtepu32_epi64(eight));
+        let (low, high) = (_mm512_castsi512_si256(behind), _mm512_extracti32x8_epi32::<1>(behind));
+        bits |= _mm512_reduce_or_epi64(_mm512_or_si512(one(low), one(high))) as u64;
+        let within = _mm512_cmplt_epu32_mask(behind, _mm512_set1_epi32(BLOCK as i32)).count_ones();
+        count += within as usize;
+        if within < 16 {
+            return (bits, count);
+        }
+        places = behind_them;
+    }
+    let (rest, many) = Plain::bits(places, from);
+    (bits | rest, count + many)
+}
+
+#[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2")]
 fn fours(bytes: &[u8; BLOCK + PICKED], bits: u64, room: &mut [u32; BLOCK]) {
     let (Some(first), Some(behind)) = (bytes.first_chunk(), bytes.last_chunk()) else { return };
@@ -308,6 +333,7 @@ impl Look for Avx512 {
         fn marks(bytes: &[u8; BLOCK]) -> u64;
         fn pick(bytes: &[u8; PICKED], places: &[u8; PICKED]) -> [u8; PICKED];
         fn list(bits: u64, from: u32, room: &mut [u32; BLOCK]);
+        fn bits(places: &[u32], from: u32) -> (u64, usize);
         fn fours(bytes: &[u8; BLOCK + PICKED], bits: u64, room: &mut [u32; BLOCK]);
         fn twenties(number: u64, room: &mut [u32; 4]);
     }

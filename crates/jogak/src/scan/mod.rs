@@ -189,6 +189,13 @@ pub(crate) trait Look {
             }
         }
     }
+    /// The way back: the bits at these places, as far as these lie less than 64 behind `from`, and how many do. Places ascend from
+    /// there on.
+    #[inline(always)]
+    fn bits(places: &[u32], from: u32) -> (u64, usize) {
+        let within = places.iter().map(|place| place - from).take_while(|&bit| bit < BLOCK as u32);
+        within.fold((0, 0), |(bits, count), bit| (bits | 1 << bit, count + 1))
+    }
     /// Writes the four bytes from the place of each bit on, as numbers with the lowest byte first, to the front of `room`; what
     /// follows them there means nothing.
     #[inline(always)]
@@ -391,6 +398,20 @@ mod tests {
                 L::twenties(bits, &mut room);
                 let number = |first: u32| (bits >> first) as u32 & 0xF_FFFF;
                 assert_eq!(room[..3], [4, 24, 44].map(number), "{bits:X}");
+            }
+            // Places from some place on, that go on behind it or do not.
+            for &number in numbers {
+                let bits = u64::from_le_bytes(number);
+                let set = |&place: &u32| place >= 64 || bits >> place & 1 == 1;
+                for from in [0, 5, u32::MAX - 99] {
+                    for last in [1, 63, 64, 99] {
+                        let places: Vec<u32> =
+                            (0..=last).filter(set).map(|place| from + place).collect();
+                        let most = u64::MAX >> (63 - last.min(63));
+                        let count = (bits & most).count_ones() as usize;
+                        assert_eq!(L::bits(&places, from), (bits & most, count), "{places:?}");
+                    }
+                }
             }
             // The bytes behind a block are some of it again.
             let mut window = [0; BLOCK + PICKED];

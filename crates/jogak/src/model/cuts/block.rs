@@ -15,7 +15,7 @@
 //! ```
 
 use super::{Cuts, KINDS, MARK, bit};
-use crate::scan::{BLOCK, Look, PICKED};
+use crate::scan::{BLOCK, EIGHT, Look, PICKED};
 
 /// So many characters are told together.
 const SOME: usize = 32;
@@ -48,8 +48,6 @@ pub(crate) struct Block {
     /// Where characters of three bytes begin, and those before which a piece may lie across.
     pub(crate) threes: u64,
     pub(crate) joined: u64,
-    /// Each of these characters.
-    pub(crate) listed: Listed,
 }
 
 /// Where characters of a block begin, by number, and their code points; what stands behind the last one means nothing.
@@ -69,21 +67,26 @@ pub(crate) struct TextBlock {
     pub(crate) last: usize,
 }
 
+impl Default for Listed {
+    fn default() -> Self {
+        Self { places: [0; BLOCK], codes: [0; BLOCK], count: 0 }
+    }
+}
+
 impl Listed {
-    /// Those that begin at `starts`; `code` tells a character by its first four bytes.
+    /// Lists those that begin at `starts`; `code` tells a character by its first four bytes.
     #[inline(always)]
-    fn new<L: Look>(window: &[u8; WINDOW], starts: u64, code: impl Fn(u32) -> u16) -> Self {
-        let (mut places, mut codes, mut bytes) = ([0; BLOCK], [0; BLOCK], [0; BLOCK]);
-        L::list(starts, 0, &mut places);
-        let count = starts.count_ones() as usize;
+    fn list<L: Look>(&mut self, window: &[u8; WINDOW], starts: u64, code: impl Fn(u32) -> u16) {
+        let mut bytes = [0; BLOCK];
+        L::list(starts, 0, &mut self.places);
+        self.count = starts.count_ones() as usize;
         L::fours(window, starts, &mut bytes);
-        let some = bytes.as_chunks::<SOME>().0.iter().zip(codes.as_chunks_mut::<SOME>().0);
-        for (bytes, codes) in some.take(count.div_ceil(SOME)) {
+        let some = bytes.as_chunks::<SOME>().0.iter().zip(self.codes.as_chunks_mut::<SOME>().0);
+        for (bytes, codes) in some.take(self.count.div_ceil(SOME)) {
             for (&bytes, code_of) in bytes.iter().zip(codes) {
                 *code_of = code(bytes);
             }
         }
-        Self { places, codes, count }
     }
 
     /// Where they begin.
@@ -97,61 +100,64 @@ impl Listed {
     pub(crate) fn codes(&self) -> &[u16] {
         &self.codes[..self.count.min(BLOCK)]
     }
-}
 
-/// The characters of a text in a block, and which of them begin a part.
-pub(crate) struct CharacterBlock {
-    pub(crate) listed: Listed,
-    /// Bit i is character i.
-    pub(crate) starts: u64,
+    /// Which of them meet what is listed before them, by flags of both; bit i is character i. The first one meets nothing.
+    #[inline(always)]
+    fn meeting(&self, flags: &[u8; 1 << 16]) -> u64 {
+        let (mut meeting, mut behind) = (0, 0);
+        let eights = &self.codes.as_chunks::<EIGHT>().0[..self.count.div_ceil(EIGHT)];
+        // Eight at once, whether there are so many or not, and the last ones first: each bit moves those behind it.
+        for eight in eights.iter().rev() {
+            for &code in eight.iter().rev() {
+                let flags = flags[usize::from(code)];
+                meeting = meeting << 1 | u64::from(flags & behind != 0);
+                behind = flags >> KINDS;
+            }
+        }
+        meeting << 1 & u64::MAX.unbounded_shr((BLOCK - self.count) as u32)
+    }
 }
 
 impl Cuts {
-    /// Cuts the words that begin at `words` and before the block; nothing is asked of what is not `asked`.
+    /// Cuts the words that begin at `words` and before the block, and lists their characters of three bytes; nothing is asked
+    /// of what is not `asked`.
     #[inline(always)]
-    pub(crate) fn block<L: Look>(&self, window: &[u8; WINDOW], words: u64, asked: u64) -> Block {
+    pub(crate) fn block<L: Look>(
+        &self,
+        window: &[u8; WINDOW],
+        words: u64,
+        asked: u64,
+        listed: &mut Listed,
+    ) -> Block {
         let threes = window.first_chunk().map_or(0, |bytes| L::high(bytes).three);
-        let listed = Listed::new::<L>(window, threes, three);
-        let (mut suspects, mut before) = (0, 0);
-        for (&place, &code) in listed.places().iter().zip(listed.codes()) {
-            let flags = self.flags[usize::from(code)];
-            suspects |= u64::from(before & flags >> KINDS != 0) << (place % 64);
-            before = flags;
-        }
+        listed.list::<L>(window, threes, three);
         let behind = threes & threes << 3 & asked;
-        let (mut joined, mut suspects) = (0, suspects & behind & !words);
-        while suspects != 0 {
-            let one = suspects & suspects.wrapping_neg();
-            suspects ^= one;
-            let number = (threes & (one - 1)).count_ones() as usize % BLOCK;
+        let mut joined = 0;
+        // Also of those that stand behind something else: to pass over them would be a branch.
+        for number in Bits(listed.meeting(&self.flags)) {
             let codes = &listed.codes;
             let (left, right) = (codes[number.saturating_sub(1)], codes[number]);
             let kinds = self.flags[usize::from(left)] & self.flags[usize::from(right)] >> KINDS;
-            if self.entered(u32::from(left), u32::from(right), kinds) {
-                joined |= one;
-            }
+            let across = self.entered(u32::from(left), u32::from(right), kinds);
+            joined |= u64::from(across) << (listed.places[number] % 64);
         }
-        Block { starts: words | behind & !joined, threes, joined, listed }
+        joined &= behind & !words;
+        Block { starts: words | behind & !joined, threes, joined }
     }
 
     /// Cuts a text that is one word, from the beginning of a part on, and lists all of its characters that begin among the bytes
-    /// `within`. Characters of four bytes stay with those around them.
+    /// `within`. Which of them begin a part: bit i is character i. Characters of four bytes stay with those around them.
     #[inline(always)]
     pub(crate) fn block_of_characters<L: Look>(
         &self,
         window: &[u8; WINDOW],
         within: u64,
-    ) -> CharacterBlock {
+        listed: &mut Listed,
+    ) -> u64 {
         let bytes = window.first_chunk().unwrap_or(&[0; BLOCK]);
-        let listed = Listed::new::<L>(window, L::starts(bytes) & within, of_three);
-        let (mut suspects, mut before) = (0, 0);
-        for (number, &code) in listed.codes().iter().enumerate() {
-            let flags = self.in_texts[usize::from(code)];
-            suspects |= u64::from(before & flags >> KINDS != 0) << (number % BLOCK);
-            before = flags;
-        }
+        listed.list::<L>(window, L::starts(bytes) & within, of_three);
         let mut joined = 0;
-        for number in Bits(suspects) {
+        for number in Bits(listed.meeting(&self.in_texts)) {
             let codes = &listed.codes;
             let (left, right) = (codes[number.saturating_sub(1)], codes[number]);
             joined |= u64::from(self.joined_in_text(left, right)) << number;
@@ -164,7 +170,7 @@ impl Cuts {
             }
         }
         let all = u64::MAX.unbounded_shr((BLOCK - listed.count) as u32);
-        CharacterBlock { starts: all & !joined | 1, listed }
+        all & !joined | 1
     }
 
     /// Whether a piece may lie across two characters of a text whose flags meet.
@@ -227,7 +233,8 @@ impl Cuts {
     /// as is what stands before each of them if it is not of ASCII.
     #[inline(always)]
     fn joined_around<L: Look>(&self, window: &[u8; WINDOW], around: u64, asked: u64) -> u64 {
-        let listed = Listed::new::<L>(window, around, of_three);
+        let mut listed = Listed::default();
+        listed.list::<L>(window, around, of_three);
         let (mut suspects, mut before) = (0, 0);
         let mut lefts = [0; BLOCK];
         let all = listed.places().iter().zip(listed.codes());
