@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from functools import cache
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
 import pytest
 from hypothesis import given
@@ -117,3 +119,124 @@ def test_what_is_no_text_is_told_before_what_cannot_be_encoded() -> None:
     for _ in range(2):
         with pytest.raises(jogak.EncodeError, match="text 1 has a surrogate"):
             tok.encode_batch(["<s>" + "조" * 400, "각" * 400 + "\udc00"], special="error")
+
+
+EASTERN = "가나다라마바사아자차카타파하一二三四五六七八あいうえお"
+
+
+@cache
+def of_characters() -> list[jogak.Tokenizer]:
+    """Models whose words are texts, and most characters of East Asia pieces."""
+    corpus = [
+        EASTERN + "é\0",
+        "조각 조각모음",
+        "low lower the 조각 a  b",
+        "조각 low 조각 ▁▁ 一二 一二",
+    ]
+
+    def trained(by_scores: bool, byte_fallback: bool, **spaces: Any) -> jogak.Tokenizer:
+        config = jogak.BPE(
+            marker="prefix",
+            by_scores=by_scores,
+            byte_fallback=byte_fallback,
+            vocab_size=330 if byte_fallback else 64,
+            split_by_whitespace=False,
+            fuse_unknown=not byte_fallback,
+            treat_whitespace_as_suffix=spaces.get("suffix", False),
+        )
+        metaspace = jogak.Metaspace(split=False, **spaces)
+        return jogak.train(corpus, config, special_tokens=["<s>"], pretokenizer=metaspace)
+
+    return [
+        trained(by_scores=True, byte_fallback=True),
+        trained(by_scores=True, byte_fallback=False, only_missing=True),
+        trained(by_scores=True, byte_fallback=True, prepend="never"),
+        trained(by_scores=False, byte_fallback=True, suffix=True),
+        trained(by_scores=True, byte_fallback=True, escape=False),
+    ]
+
+
+@st.composite
+def eastern_strings(draw: Any) -> str:
+    """Mostly of East Asia, about as long as is copied, or longer, with whatever else there may be."""
+    others = st.text(CHARACTERS, max_size=3) | st.sampled_from(
+        [" ", "▁", "low", "<s>", "<", " 조각"]
+    )
+    part = "".join(
+        draw(st.lists(st.text(EASTERN, min_size=1, max_size=9) | others, min_size=1, max_size=20))
+    )
+    length = draw(st.sampled_from([FROM - 1, FROM, FROM + 1, 319, 320, 321, 700, 5_000]))
+    begin: str = draw(st.sampled_from(["", " ", "▁", "조각"]))
+    end: str = draw(st.text(CHARACTERS, max_size=2))
+    return begin + ((part or "가") * (length // max(len(part), 1) + 1))[: length - len(begin)] + end
+
+
+@given(
+    st.lists(eastern_strings(), max_size=5),
+    st.integers(0, 4),
+    st.integers(1, 3),
+    st.sampled_from(["text", "parse"]),
+)
+def test_strings_that_stay_code_points_have_the_ids_of_their_bytes(
+    texts: list[str], which: int, threads: int, special: Literal["text", "parse"]
+) -> None:
+    tok = of_characters()[which]
+    # By themselves they are read as UTF-8.
+    expected = [tok.encode(text, special=special) for text in texts]
+    for _ in range(3):
+        batch = tok.encode_batch(texts, special=special, num_threads=threads)
+        assert batch.to_lists() == expected
+
+
+def test_strings_that_stay_code_points_are_seldom_anything_else() -> None:
+    """Python keeps the UTF-8 that it is asked for: without it, strings do not grow."""
+    # New ones, that have not seen other texts.
+    new = of_characters.__wrapped__()
+    for tok, stays in zip(new, [True, True, True, False, False], strict=True):
+        texts = [EASTERN * 60 + str(number) for number in range(4)]
+        before = [sys.getsizeof(text) for text in texts]
+        for _ in range(4):
+            tok.encode_batch(texts)
+        assert ([sys.getsizeof(text) for text in texts] == before) == stays
+
+
+@pytest.mark.parametrize("at", [0, 64, 299, 600])
+def test_a_surrogate_among_code_points_is_told(at: int) -> None:
+    bad = EASTERN[0] * at + "\ud800" + EASTERN[1] * (600 - at)
+    for tok in of_characters():
+        for _ in range(2):
+            with pytest.raises(jogak.EncodeError, match=r"^text 1 has a surrogate code point"):
+                tok.encode_batch([EASTERN * 40, bad])
+
+
+@pytest.mark.parametrize("special", ["parse", "error"])
+def test_tokens_are_found_in_what_would_stay_code_points(
+    special: Literal["parse", "error"],
+) -> None:
+    text = EASTERN * 30 + "<s>" + EASTERN * 30
+    tok = of_characters()[0]
+    if special == "error":
+        with pytest.raises(jogak.EncodeError, match=r'text 1 .*"<s>" at character 810'):
+            tok.encode_batch([EASTERN * 40, text], special=special)
+    else:
+        ids = tok.encode_batch([EASTERN * 40, text], special=special)[1].tolist()
+        assert ids.count(tok.encode("<s>", special="parse")[0]) == 1
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        "mistral-v1/tokenizer.model",
+        "mistral-v1/tokenizer.json",
+        "phi-3-mini/tokenizer.json",
+        "kortok-sp-32k/tok.model",
+    ],
+)
+def test_real_models_read_strings_as_their_bytes(data: Callable[[str], Path], model: str) -> None:
+    tok = jogak.load(data(f"models/{model}"))
+    for corpus in ["ko_nsmc", "zh_poetry", "cppdocs_ja", "tf_zh-cn", "en_docs"]:
+        text = data(f"corpora/{corpus}.txt").read_text("utf-8")[:300_000]
+        texts = [text[at : at + 1_500] for at in range(0, len(text), 1_500)]
+        expected = [tok.encode(text) for text in texts]
+        for threads in (1, 2, 1):
+            assert tok.encode_batch(texts, num_threads=threads).to_lists() == expected

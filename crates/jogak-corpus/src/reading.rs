@@ -4,7 +4,7 @@
 //! stands before a document that cannot be read is handed out before its error is told.
 
 use jogak::added::Input;
-use jogak::pipeline::Stretch;
+use jogak::pipeline::{Stretch, Text};
 use jogak::utf8::Room;
 
 use crate::block::{Files, Supply};
@@ -53,8 +53,9 @@ impl Stretch for Texts {
     fn texts<'s>(
         &'s self,
         _room: &'s mut Room,
-    ) -> std::result::Result<impl Iterator<Item = Input<'s>>, (usize, jogak::Error)> {
-        Ok(self.iter().map(Input::from))
+        _stay: impl Fn(&[u32]) -> Option<usize>,
+    ) -> std::result::Result<impl Iterator<Item = Text<'s>>, (usize, jogak::Error)> {
+        Ok(self.iter().map(Input::from).map(Text::from))
     }
 
     fn count(&self) -> usize {

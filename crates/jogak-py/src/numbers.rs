@@ -12,7 +12,9 @@
 //! other version, and of an object that does not look like a number of one digit, Python is asked.
 
 use pyo3::PyTypeInfo;
-use pyo3::ffi::{PyList_GetItem, PyLong_AsUnsignedLongLong, PyTypeObject, PyUnicode_AsUCS4};
+use pyo3::ffi::{
+    PyList_GetItem, PyLong_AsUnsignedLongLong, PyTypeObject, PyUnicode_AsUCS4, PyUnicode_ReadChar,
+};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyInt, PyList, PyString};
@@ -192,4 +194,15 @@ pub(crate) fn read_points(text: &Bound<'_, PyString>, room: &mut [u32]) -> bool 
         drop(PyErr::take(text.py()));
     }
     !written.is_null()
+}
+
+/// The code point of a character of a string, if there is one.
+#[expect(unsafe_code, reason = "PyO3 has no such function")]
+pub(crate) fn read_point(text: &Bound<'_, PyString>, at: usize) -> Option<u32> {
+    // SAFETY: it is a string, and the interpreter is attached. Where there is no such character, it is an error.
+    let point = unsafe { PyUnicode_ReadChar(text.as_ptr(), at as isize) };
+    if point == u32::MAX {
+        drop(PyErr::take(text.py()));
+    }
+    (point != u32::MAX).then_some(point)
 }

@@ -10,30 +10,44 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use jogak::Error;
 use jogak::decode::as_text;
-use jogak::utf8::{Room, code_points, wide_characters};
+use jogak::utf8::{Read, Room, code_points, wide_characters};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
-use crate::numbers::read_points;
+use crate::numbers::{read_point, read_points};
 
 /// Of strings with fewer or more characters Python is asked for UTF-8 at once: what there is to be gained, or how much
 /// memory the code points take, is not worth it.
 const COPIED: std::ops::RangeInclusive<usize> = 1 << 8..=1 << 18;
 
 /// How many characters a string has, if it is to be read by [`copied`] rather than as UTF-8: it is long, has others than
-/// ASCII, and does not seem to have come before.
-pub(crate) fn to_copy(text: &Bound<'_, PyString>) -> Option<usize> {
+/// ASCII, and does not seem to have come before. If code points `stay` what they are, no matter how often, in East Asia.
+pub(crate) fn to_copy(text: &Bound<'_, PyString>, stay: bool) -> Option<usize> {
     // Who inherits from `str` may say anything.
     if !text.is_exact_instance_of::<PyString>() {
         return None;
     }
     let count = text.len().ok().filter(|count| COPIED.contains(count))?;
+    if stay && is_eastern(text, count) {
+        return Some(count);
+    }
     if came_before(text.as_ptr() as usize, count) {
         return None;
     }
     let is_ascii = text.call_method0(intern!(text.py(), "isascii")).ok()?;
     (!is_ascii.is_truthy().ok()?).then_some(count)
+}
+
+/// So many characters are looked at to tell what a string is written in.
+const SOME: usize = 16;
+/// From here on there are Chinese characters, Hangul and Japanese syllables.
+const EASTERN: u32 = 0x3000;
+
+/// Whether most of the characters of a string of so many seem to be of East Asia.
+fn is_eastern(text: &Bound<'_, PyString>, count: usize) -> bool {
+    let some = (0..SOME).filter_map(|number| read_point(text, count / SOME * number));
+    some.filter(|&point| point >= EASTERN).count() >= SOME / 2
 }
 
 /// Bits of a hash that say where a string is marked.
@@ -59,8 +73,10 @@ pub(crate) fn copied(text: &Bound<'_, PyString>, count: usize) -> Result<String,
     if !read_points(text, room.points(count)) {
         return Err(Error::NoText);
     }
-    let texts = room.texts([count]).map_err(|(_, error)| error)?;
-    Ok(texts.concat())
+    match *room.texts([count], |_| None).map_err(|(_, error)| error)? {
+        [Read::Utf8(text)] => Ok(text.to_owned()),
+        _ => Err(Error::NoText),
+    }
 }
 
 /// Texts of fewer bytes are not worth a look at how to make them a string.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use jogak::Error;
 use jogak::added::{Chosen, Input, SpecialPolicy};
-use jogak::pipeline::Stretch;
-use jogak::utf8::Room;
+use jogak::pipeline::{Stretch, Text as OfBatch};
+use jogak::utf8::{Read, Room};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PySlice, PyString, PyTuple};
@@ -50,7 +50,7 @@ impl Text {
             PyBackedStr::try_from(text.clone()).map_err(|_| no_utf8(index))
         };
         if let Ok(text) = text.cast::<PyString>() {
-            return match to_copy(text) {
+            return match to_copy(text, false) {
                 Some(count) => copied(text, count).map(Self::Copied).map_err(|_| no_utf8(index)),
                 None => held(text).map(Self::One),
             };
@@ -116,10 +116,11 @@ impl<'t, 'py> Given<'t, 'py> {
     }
 
     /// The texts in stretches of at least `size` bytes, but for the last one and those with much to copy. What is not to
-    /// be copied becomes UTF-8 here, one after the other.
+    /// be copied becomes UTF-8 here, one after the other. Code points may `stay` what they are.
     pub(crate) fn stretches(
         &self,
         size: usize,
+        stay: bool,
     ) -> impl Iterator<Item = Result<TextsOfBatch<'_>, Failed>> {
         let mut texts = self.texts.iter().enumerate();
         std::iter::from_fn(move || {
@@ -132,7 +133,7 @@ impl<'t, 'py> Given<'t, 'py> {
                 let text = match text {
                     GivenText::Joined(text) => OneText::Utf8(text.input()),
                     GivenText::Plain(text) => {
-                        if let Some(count) = to_copy(text) {
+                        if let Some(count) = to_copy(text, stay) {
                             OneText::Points { index, count }
                         } else if let Ok(text) = text.to_str() {
                             OneText::Utf8(Input::from(text))
@@ -228,7 +229,11 @@ impl TextsOfBatch<'_> {
     }
 
     /// Their texts.
-    fn copies<'r>(&self, room: &'r mut Room) -> Result<Vec<&'r str>, (usize, Error)> {
+    fn copies<'r>(
+        &self,
+        room: &'r mut Room,
+        stay: impl Fn(&[u32]) -> Option<usize>,
+    ) -> Result<Vec<Read<'r>>, (usize, Error)> {
         if self.points == 0 {
             return Ok(Vec::new());
         }
@@ -246,7 +251,7 @@ impl TextsOfBatch<'_> {
             }
             Ok(())
         })?;
-        room.texts(self.copied().map(|(.., count)| count)).map_err(|(which, error)| {
+        room.texts(self.copied().map(|(.., count)| count), stay).map_err(|(which, error)| {
             let number = self.copied().nth(which).map_or(0, |(number, ..)| number);
             (number, error)
         })
@@ -257,11 +262,12 @@ impl Stretch for TextsOfBatch<'_> {
     fn texts<'s>(
         &'s self,
         room: &'s mut Room,
-    ) -> Result<impl Iterator<Item = Input<'s>>, (usize, Error)> {
-        let mut copies = self.copies(room)?.into_iter();
+        stay: impl Fn(&[u32]) -> Option<usize>,
+    ) -> Result<impl Iterator<Item = OfBatch<'s>>, (usize, Error)> {
+        let mut copies = self.copies(room, stay)?.into_iter();
         Ok(self.texts.iter().map(move |text| match text {
-            OneText::Utf8(input) => *input,
-            OneText::Points { .. } => Input::from(copies.next().unwrap_or_default()),
+            OneText::Utf8(input) => OfBatch::Utf8(*input),
+            OneText::Points { .. } => copies.next().unwrap_or(Read::Utf8("")).into(),
         }))
     }
 

@@ -196,7 +196,7 @@ impl PyTokenizer {
         let texts = Given::new(texts)?;
         let bytes = texts.about_bytes();
         let (threads, size) = divided(texts.len(), bytes, threads);
-        let items = texts.stretches(size);
+        let items = texts.stretches(size, self.core.reads_points(&request));
         let arriving = Arriving { items, then: |rest: Rest<'_>| py.detach(rest) };
         let (batch, _) = (self.core.encode_stretches(arriving, bytes, &request, threads))
             .map_err(|failed: Failed| texts.error().unwrap_or_else(|| failed.told(in_text)))?;

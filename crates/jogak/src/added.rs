@@ -227,6 +227,14 @@ impl Added {
         self.run(&self.plain, text, trusted, Place::WHOLE, policy, &mut part)
     }
 
+    /// The first character of each token that may be found in a text as it comes.
+    pub(crate) fn firsts(&self) -> impl Iterator<Item = char> {
+        self.tokens
+            .iter()
+            .filter(|token| !token.normalized)
+            .filter_map(|token| token.text.chars().next())
+    }
+
     /// Whether no text of a token that is looked for is in a text, nor in any part of it.
     pub(crate) fn has_none(&self, text: &str, policy: &SpecialPolicy) -> bool {
         if let SpecialPolicy::Chosen(chosen) = policy {
@@ -237,6 +245,12 @@ impl Added {
             let finder = search.finder.as_ref().filter(|_| !search.is_idle(policy, false));
             finder.is_none_or(|finder| !finder.is_match(text))
         })
+    }
+
+    /// Whether there is nothing to look for in any text that comes.
+    pub(crate) fn is_idle(&self, policy: &SpecialPolicy) -> bool {
+        let chosen = matches!(policy, SpecialPolicy::Chosen(_));
+        !chosen && self.plain.is_idle(policy, false) && self.normalized.is_idle(policy, false)
     }
 
     /// Whether [`Added::for_each_normalized`] has anything to look for.

@@ -10,6 +10,7 @@ mod even;
 mod fuse;
 mod joined;
 mod parts;
+mod points;
 mod raw;
 mod share;
 mod sums;
@@ -30,7 +31,7 @@ use crate::observe::Silent;
 use crate::prepare::{self, Prepare, Prepared};
 use crate::random::SplitMix64;
 
-pub use batch::{Batch, Stretch, divided};
+pub use batch::{Batch, Stretch, Text, divided};
 pub(crate) use batch::{numbered, stretches};
 use fuse::fuse;
 pub use share::{Arriving, Rest};
@@ -53,6 +54,8 @@ pub struct Tokenizer {
     leaves_whole: bool,
     /// The pieces that are words as they stand in the text, in order.
     raw_pieces: Box<[u32]>,
+    /// How code points are read, if they are.
+    reads: Option<points::Reads>,
     density: batch::Density,
     /// Workers that nobody uses at the moment. Never waited for: who finds the list taken makes a
     /// new worker, so that a process forked at the wrong moment does not hang.
@@ -80,6 +83,7 @@ impl Tokenizer {
         let looks_up_raw = raw::suits(&prepare, &model);
         let leaves_whole = prepare.leaves_whole();
         let cuts_all_words = model.cuts_all_words(leaves_whole);
+        let reads = points::Reads::new(&prepare, &added, &model).filter(|_| !looks_up_raw);
         let raw_pieces = if looks_up_raw { raw::pieces(&prepare, &model) } else { Box::default() };
         Self {
             prepare,
@@ -91,6 +95,7 @@ impl Tokenizer {
             cuts_all_words,
             leaves_whole,
             raw_pieces,
+            reads,
             density: batch::Density::default(),
             idle: Mutex::default(),
         }

@@ -138,6 +138,15 @@ impl Prepare {
         !matches!(self.front, Front::Steps(..)) && self.pretokenizer.leaves_whole()
     }
 
+    /// How spaces are written, if nothing else is done to texts before they are cut.
+    pub(crate) fn only_spaces(&self) -> Option<Metaspace> {
+        match self.front {
+            Front::Spaces(spaces) => Some(spaces).filter(|_| self.normalizer.is_empty()),
+            Front::Nothing => self.normalizer.only_spaces_are_written(),
+            Front::Steps(..) => None,
+        }
+    }
+
     /// How spaces are written into the words, if they are.
     pub fn metaspace(&self) -> Option<Metaspace> {
         self.spaces

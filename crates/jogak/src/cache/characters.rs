@@ -78,21 +78,17 @@ impl<'a> Writer<'a> {
         fetch_behind(self.out);
     }
 
-    /// Writes the ids of a part that is looked up by itself. `learn` appends those of what the table does not know,
-    /// and may teach it.
+    /// Has the ids of a part written by whoever looks it up by itself.
     #[inline(never)]
     pub(crate) fn part(
         &mut self,
-        text: &[u8],
         table: &mut KnownWords,
         start: usize,
         end: usize,
-        learn: &mut Learn<'_>,
+        look_up: &mut Learn<'_>,
     ) {
         self.hand_on();
-        if !table.get(text, start, end, self.out) {
-            learn(table, start, end, self.out);
-        }
+        look_up(table, start, end, self.out);
     }
 
     /// Writes the ids of all parts that end in a block.
@@ -102,7 +98,7 @@ impl<'a> Writer<'a> {
         text: &[u8],
         table: &mut KnownWords,
         parts: Parts<'_>,
-        learn: &mut Learn<'_>,
+        look_up: &mut Learn<'_>,
     ) {
         let Parts { at, starts, spaces, threes, codes } = parts;
         let closed = starts & !(1 << starts.ilog2());
@@ -144,21 +140,20 @@ impl<'a> Writer<'a> {
             let place = rest.trailing_zeros() % BLOCK as u32;
             let start = at + place - (spaced >> place & 1) as u32;
             let end = at + place + 1 + (starts >> place >> 1).trailing_zeros();
-            self.part(text, table, start as usize, end as usize, learn);
+            self.part(table, start as usize, end as usize, look_up);
             done += 1;
         }
     }
 
-    /// Writes the ids of all parts that end among characters: of the text from byte `at` on, each by its place and its code
-    /// point, which is 0 for one of four bytes. Bit i of `starts` says that a part begins with character i; the last one is left.
+    /// Writes the ids of all parts that end among characters: of the text from `at` on, each by its place and its code point, which
+    /// is 0 for those from U+10000 on. Bit i of `starts` says that a part begins with character i; the last one is left.
     #[inline(always)]
     pub(crate) fn characters<L: Look>(
         &mut self,
-        text: &[u8],
         table: &mut KnownWords,
         (at, places, codes): (usize, &[u32; BLOCK], &[u16; BLOCK]),
         starts: u64,
-        learn: &mut Learn<'_>,
+        look_up: &mut Learn<'_>,
     ) {
         part_codes(starts, codes, &mut self.parts);
         let (mut rest, mut beside) = (starts & !(1 << starts.ilog2()), table.characters());
@@ -174,7 +169,7 @@ impl<'a> Writer<'a> {
             let to = from + 1 + (starts >> from >> 1).trailing_zeros() as usize;
             let (start, end) = (at + places[from] as usize, at + places[to % BLOCK] as usize);
             self.at = written;
-            self.part(text, table, start, end, learn);
+            self.part(table, start, end, look_up);
             (written, beside) = (self.at, table.characters());
         }
         self.at = written;

@@ -39,7 +39,7 @@ pub(crate) struct Cuts {
 /// SentencePiece's mark of a space. Runs of it are pieces, so that it may be right in one; but behind nothing else, mostly. So
 /// where all borders are between whole characters, two marks have a kind of their own: what stands before a mark need not
 /// be asked for.
-const MARK: char = '▁';
+pub(crate) const MARK: char = '▁';
 /// That kind.
 const OF_MARKS: u8 = 3;
 

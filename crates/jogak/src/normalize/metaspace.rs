@@ -30,6 +30,11 @@ fn adds(spaces: Metaspace, text: &str, place: Place) -> bool {
     here && !(spaces.only_missing && present(text))
 }
 
+/// Whether a space is added to a whole text, by the character that it begins with.
+pub(crate) fn adds_to(spaces: Metaspace, first: char) -> bool {
+    adds(spaces, first.encode_utf8(&mut [0; 4]), Place::WHOLE)
+}
+
 /// Whether [`run`] would change `text`.
 pub(crate) fn changes(spaces: Metaspace, text: &str, place: Place) -> bool {
     adds(spaces, text, place) || (spaces.escape && memchr::memchr(b' ', text.as_bytes()).is_some())

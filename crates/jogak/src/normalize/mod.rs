@@ -253,6 +253,11 @@ impl Normalizer {
         self.stages.is_empty()
     }
 
+    /// How spaces are written, if that is all it does.
+    pub(crate) fn only_spaces_are_written(&self) -> Option<Metaspace> {
+        self.spaces
+    }
+
     /// The normalized text: `text` itself where nothing changes, else in one of the buffers.
     ///
     /// # Errors

@@ -11,7 +11,7 @@ use super::share::{Arriving, Rest};
 use super::{Request, Tokenizer, Worker};
 use crate::added::Input;
 use crate::error::Error;
-use crate::utf8::Room;
+use crate::utf8::{Read, Room};
 
 /// Ids of many texts, one behind the other.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,27 +59,73 @@ impl Density {
     }
 }
 
+/// A text of a batch.
+#[derive(Debug, Clone, Copy)]
+pub enum Text<'t> {
+    /// UTF-8.
+    Utf8(Input<'t>),
+    /// Code points that stay what they are, and how many bytes their UTF-8 would have.
+    Points(&'t [u32], usize),
+}
+
+impl<'t> From<Input<'t>> for Text<'t> {
+    fn from(input: Input<'t>) -> Self {
+        Self::Utf8(input)
+    }
+}
+
+impl<'t> From<Read<'t>> for Text<'t> {
+    fn from(read: Read<'t>) -> Self {
+        match read {
+            Read::Utf8(text) => Self::Utf8(Input::from(text)),
+            Read::Points(points, bytes) => Self::Points(points, bytes),
+        }
+    }
+}
+
+impl Text<'_> {
+    /// How many bytes it has in UTF-8.
+    ///
+    /// ```
+    /// use jogak::added::Input;
+    /// use jogak::pipeline::Text;
+    ///
+    /// let points = ['조', '각'].map(u32::from);
+    /// assert_eq!(Text::from(Input::from("조각")).bytes(), Text::Points(&points, 6).bytes());
+    /// ```
+    pub fn bytes(&self) -> usize {
+        match *self {
+            Self::Utf8(input) => input.text.len(),
+            Self::Points(_, bytes) => bytes,
+        }
+    }
+}
+
 /// Some of the texts of a batch, one behind the other.
 ///
 /// ```
 /// use jogak::added::Input;
-/// use jogak::pipeline::Stretch;
+/// use jogak::pipeline::{Stretch, Text};
 /// use jogak::utf8::Room;
 ///
 /// let texts = vec![Input::from("low"), Input::from("밥")];
 /// assert_eq!((texts.count(), texts.bytes()), (2, 6));
-/// assert_eq!(texts.texts(&mut Room::default())?.map(|text| text.text).collect::<String>(), "low밥");
+/// let mut room = Room::default();
+/// let lengths = texts.texts(&mut room, |_| None)?.map(|text| text.bytes());
+/// assert_eq!(lengths.collect::<Vec<_>>(), [3, 3]);
 /// # Ok::<(), (usize, jogak::Error)>(())
 /// ```
 pub trait Stretch: Send {
-    /// The texts. What is no UTF-8 yet is made so in `room`, on the thread that encodes it.
+    /// The texts. What is no UTF-8 yet is made so in `room`, on the thread that encodes it, but for code points for which `stay`
+    /// says how many bytes they have.
     ///
     /// # Errors
     /// [`Error::NoText`] with the number of the text that is none, from 0.
     fn texts<'s>(
         &'s self,
         room: &'s mut Room,
-    ) -> Result<impl Iterator<Item = Input<'s>>, (usize, Error)>;
+        stay: impl Fn(&[u32]) -> Option<usize>,
+    ) -> Result<impl Iterator<Item = Text<'s>>, (usize, Error)>;
 
     /// How many they are.
     fn count(&self) -> usize;
@@ -92,8 +138,9 @@ impl Stretch for Vec<Input<'_>> {
     fn texts<'s>(
         &'s self,
         _room: &'s mut Room,
-    ) -> Result<impl Iterator<Item = Input<'s>>, (usize, Error)> {
-        Ok(self.iter().copied())
+        _stay: impl Fn(&[u32]) -> Option<usize>,
+    ) -> Result<impl Iterator<Item = Text<'s>>, (usize, Error)> {
+        Ok(self.iter().copied().map(Text::from))
     }
 
     fn count(&self) -> usize {
@@ -201,8 +248,9 @@ impl Tokenizer {
             let mut room = std::mem::take(&mut worker.room);
             let mut bytes = 0;
             let behind = |(number, error)| (first + number, error);
-            let numbered = texts.texts(&mut room).map_err(behind)?.zip(first..);
-            let numbered = numbered.inspect(|(text, _)| bytes += text.text.len());
+            let stays = self.stays(request, worker);
+            let numbered = texts.texts(&mut room, stays).map_err(behind)?.zip(first..);
+            let numbered = numbered.inspect(|(text, _)| bytes += text.bytes());
             let expected = self.density.ids(texts.bytes());
             // How much comes is not always known before, as of a stream. (Where threads share it out, each small part would
             // make room, which is copied.)
@@ -232,7 +280,7 @@ impl Tokenizer {
     /// come.
     fn encode_in_turn<'t>(
         &self,
-        texts: impl Iterator<Item = (Input<'t>, usize)>,
+        texts: impl Iterator<Item = (Text<'t>, usize)>,
         (first, expected): (usize, usize),
         request: &Request,
         worker: &mut Worker,
@@ -268,12 +316,12 @@ impl Tokenizer {
 /// Texts until they have so many bytes.
 fn up_to<'t, 'i>(
     size: usize,
-    texts: &'i mut impl Iterator<Item = (Input<'t>, usize)>,
-) -> impl Iterator<Item = (Input<'t>, usize)> + 'i {
+    texts: &'i mut impl Iterator<Item = (Text<'t>, usize)>,
+) -> impl Iterator<Item = (Text<'t>, usize)> + 'i {
     let mut bytes = 0;
     std::iter::from_fn(move || {
         let next = if bytes < size { texts.next() } else { None };
-        bytes += next.as_ref().map_or(0, |(text, _)| text.text.len());
+        bytes += next.as_ref().map_or(0, |(text, _)| text.bytes());
         next
     })
 }
@@ -335,7 +383,7 @@ mod tests {
                     if !is_own && random.next().is_multiple_of(4) {
                         std::mem::swap(&mut away, &mut now.answer);
                     }
-                    (Input::from(&*texts[text]), text)
+                    (Text::from(Input::from(&*texts[text])), text)
                 });
                 let (request, worker) = (Request::default(), &mut *worker);
                 let encode = || {

@@ -33,6 +33,12 @@ impl Task for ByCharacters<'_, '_> {
         let Self { cuts, text, borders, known, out, learn, seen } = self;
         let (Some(&first), Some(&last)) = (borders.first(), borders.last()) else { return };
         let mut writer = CharacterWriter::new(known, out);
+        let look_up =
+            &mut |known: &mut KnownWords, start: usize, end: usize, out: &mut Vec<u32>| {
+                if !known.get(text, start, end, out) {
+                    learn(known, start, end, out);
+                }
+            };
         let mut listed = Listed::default();
         let (mut at, mut next) = (first, 1);
         while at < last {
@@ -51,7 +57,7 @@ impl Task for ByCharacters<'_, '_> {
             if open == 0 {
                 // Longer than a block: to the end of its word.
                 let end = borders[next];
-                writer.part(text, known, at as usize, end as usize, learn);
+                writer.part(known, at as usize, end as usize, look_up);
                 at = end;
                 continue;
             }
@@ -62,7 +68,7 @@ impl Task for ByCharacters<'_, '_> {
                 threes: block.threes,
                 codes: listed.codes(),
             };
-            writer.block::<L>(text, known, parts, learn);
+            writer.block::<L>(text, known, parts, look_up);
             at += open;
         }
         writer.finish(known);

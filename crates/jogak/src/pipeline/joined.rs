@@ -14,7 +14,7 @@
 use std::ops::Range;
 
 use super::raw::Together;
-use super::{Request, Tokenizer, Worker};
+use super::{Request, Text, Tokenizer, Worker};
 use crate::added::Input;
 use crate::error::Error;
 use crate::normalize::Place;
@@ -59,8 +59,8 @@ pub(super) struct Joined {
 impl Joined {
     /// Takes a text, if it can go with others and there is room for it.
     #[inline]
-    fn take(&mut self, input: Input<'_>, joint: Joint) -> bool {
-        let Input { text, trusted } = input;
+    fn take(&mut self, text: Text<'_>, joint: Joint) -> bool {
+        let Text::Utf8(Input { text, trusted }) = text else { return false };
         let room = FULL.saturating_sub(self.all.len());
         if text.len() > LONGEST.min(room) || trusted.is_some() {
             return false;
@@ -112,11 +112,18 @@ struct Encoding<'a, E> {
 
 impl<E: FnMut(usize)> Encoding<'_, E> {
     /// Encodes a text by itself.
-    fn alone(&mut self, input: Input<'_>, number: usize) -> Result<(), (usize, Error)> {
+    fn alone<'t>(
+        &mut self,
+        text: impl Into<Text<'t>>,
+        number: usize,
+    ) -> Result<(), (usize, Error)> {
         let Self { tokenizer, request, worker, ids, end } = self;
-        tokenizer
-            .encode_numbered(input, request, number as u64, worker, ids)
-            .map_err(|error| (number, error))?;
+        let index = number as u64;
+        let done = match text.into() {
+            Text::Utf8(input) => tokenizer.encode_numbered(input, request, index, worker, ids),
+            Text::Points(points, _) => tokenizer.by_points(points, request, index, worker, ids),
+        };
+        done.map_err(|error| (number, error))?;
         end(ids.len());
         Ok(())
     }
@@ -263,8 +270,10 @@ fn with_next<T>(
 }
 
 /// Has the beginning of a text fetched: where one text ends, nothing tells the processor where the next one is.
-fn fetch(text: &str) {
+fn fetch(text: Text<'_>) {
     const LINE: usize = 64;
+    // Code points were read just before.
+    let Text::Utf8(Input { text, .. }) = text else { return };
     let bytes = text.as_bytes();
     for at in (0..bytes.len().min(AHEAD)).step_by(LINE) {
         prefetch(bytes, at);
@@ -295,30 +304,30 @@ impl Tokenizer {
     /// As [`Tokenizer::encode`], with the number of the first text that has one.
     pub(super) fn encode_part<'t>(
         &self,
-        texts: impl Iterator<Item = (Input<'t>, usize)>,
+        texts: impl Iterator<Item = (Text<'t>, usize)>,
         request: &Request,
         worker: &mut Worker,
         ids: &mut Vec<u32>,
         end: impl FnMut(usize),
     ) -> Result<(), (usize, Error)> {
         let mut encoding = Encoding { tokenizer: self, request, worker, ids, end };
-        let texts = with_next(texts, |(next, _)| fetch(next.text));
+        let texts = with_next(texts, |(next, _)| fetch(*next));
         let Some(joint) = self.joint(request) else {
-            for (input, number) in texts {
-                encoding.alone(input, number)?;
+            for (text, number) in texts {
+                encoding.alone(text, number)?;
             }
             return Ok(());
         };
         let mut joined = std::mem::take(&mut encoding.worker.joined);
         let mut next = 0;
-        for (input, number) in texts {
+        for (text, number) in texts {
             next = number + 1;
-            if joined.take(input, joint) {
+            if joined.take(text, joint) {
                 continue;
             }
             encoding.all(&mut joined, joint, number)?;
-            if !joined.take(input, joint) {
-                encoding.alone(input, number)?;
+            if !joined.take(text, joint) {
+                encoding.alone(text, number)?;
             }
         }
         encoding.all(&mut joined, joint, next)?;

@@ -1,10 +1,15 @@
 //! Texts that are one word each, of SentencePiece's BPE: cut where it is certain, 64 bytes at a time. The borders of parts are
 //! gathered, and looked up as those of words are; where most parts are single characters of three bytes, their ids come from a
 //! list.
+//!
+//! Characters are what this list goes by, and what a string of Python is. So a text that comes as code points needs not become
+//! UTF-8 first, but for the few parts that are looked up by themselves.
+
+use std::ops::Range;
 
 use super::characters::Seen;
 use crate::cache::{CharacterWriter, KnownWords, LearnWord, look_up_between};
-use crate::model::cuts::{Cuts, Listed, WINDOW, window};
+use crate::model::cuts::{Cuts, Listed, MARK, WINDOW, window};
 use crate::scan::{BLOCK, Look, Task};
 
 /// So many borders are looked up together, and those of one more block.
@@ -69,33 +74,145 @@ impl ByBlocks<'_, '_> {
     #[inline(always)]
     fn by_characters<L: Look>(self) {
         let Self { cuts, text, known, out, learn, seen, .. } = self;
-        let mut writer = CharacterWriter::new(known, out);
-        let mut listed = Listed::default();
-        let mut at = 0;
-        while at < text.len() {
-            let mut padded = [0; WINDOW];
-            let (window, within) = (window(text, at, &mut padded), within(text, at));
-            let mut starts = cuts.block_of_characters::<L>(window, within, &mut listed);
-            let left = text.len() - at;
-            if left < BLOCK {
-                // The last part ends with the text: in less than a block there is room for one more.
-                listed.places[listed.count] = left as u32;
-                starts |= 1 << listed.count;
-            }
-            let open = starts.ilog2() as usize;
-            if open == 0 {
-                let end = end::<L>(cuts, text, at);
-                writer.part(text, known, at, end, learn);
-                at = end;
-                continue;
-            }
-            seen.words += starts.count_ones() - 1;
-            seen.joined += (starts & !(starts >> 1)).count_ones() - 1;
-            writer.characters::<L>(text, known, (at, &listed.places, &listed.codes), starts, learn);
-            at += listed.places[open] as usize;
-        }
-        writer.finish(known);
+        let look_up =
+            &mut |known: &mut KnownWords, start: usize, end: usize, out: &mut Vec<u32>| {
+                if !known.get(text, start, end, out) {
+                    learn(known, start, end, out);
+                }
+            };
+        by_characters::<L>(cuts, &text, known, out, look_up, seen);
     }
+}
+
+/// A text that is cut character by character. Places are counted in whatever it is made of.
+trait Characters {
+    fn len(&self) -> usize;
+    /// Lists the characters from a place on, up to a block of whatever the text is made of; places are counted from there.
+    fn list<L: Look>(&self, at: usize, listed: &mut Listed);
+}
+
+/// So many bytes are looked at together.
+const BEHIND: usize = 16;
+
+/// UTF-8.
+impl Characters for &[u8] {
+    fn len(&self) -> usize {
+        <[u8]>::len(self)
+    }
+
+    #[inline(always)]
+    fn list<L: Look>(&self, at: usize, listed: &mut Listed) {
+        listed.text::<L>(window(self, at, &mut [0; WINDOW]), within(self, at));
+    }
+}
+
+/// Code points, of which spaces stand for `▁`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Points<'a> {
+    pub(super) points: &'a [u32],
+    /// One more stands before them.
+    pub(super) mark: bool,
+}
+
+impl Points<'_> {
+    /// The UTF-8 of a part, from the front of `room` on, and how many bytes it has. Something may stand behind it.
+    pub(super) fn utf8<'r>(&self, part: Range<usize>, room: &'r mut Vec<u8>) -> (&'r [u8], usize) {
+        let needed = 4 * (part.end - part.start) + BEHIND;
+        if room.len() < needed {
+            room.resize(needed, 0);
+        }
+        let before = usize::from(self.mark);
+        let points = &self.points[part.start.saturating_sub(before)..part.end - before];
+        let mut at = 0;
+        let mut write = |character: char| at += character.encode_utf8(&mut room[at..]).len();
+        if part.start < before {
+            write(MARK);
+        }
+        for &point in points {
+            let character = char::from_u32(point).unwrap_or(char::REPLACEMENT_CHARACTER);
+            write(if character == ' ' { MARK } else { character });
+        }
+        (room, at)
+    }
+}
+
+impl Characters for Points<'_> {
+    fn len(&self) -> usize {
+        usize::from(self.mark) + self.points.len()
+    }
+
+    #[inline(always)]
+    fn list<L: Look>(&self, at: usize, listed: &mut Listed) {
+        let mut padded = [0; BLOCK];
+        let points = if at == 0 && self.mark {
+            padded[0] = u32::from(MARK);
+            let some = self.points.len().min(BLOCK - 1);
+            padded[1..=some].copy_from_slice(&self.points[..some]);
+            &padded
+        } else {
+            let left = &self.points[at - usize::from(self.mark)..];
+            left.first_chunk().unwrap_or_else(|| {
+                padded[..left.len()].copy_from_slice(left);
+                &padded
+            })
+        };
+        listed.points(points, (Characters::len(self) - at).min(BLOCK));
+    }
+}
+
+/// Appends the ids of a text that comes as code points to `out`: not empty. `look_up` appends those of parts that are not in the
+/// list.
+pub(super) struct ByPoints<'a, 'l> {
+    pub(super) cuts: &'a Cuts,
+    pub(super) text: Points<'a>,
+    pub(super) known: &'a mut KnownWords,
+    pub(super) out: &'a mut Vec<u32>,
+    pub(super) look_up: &'a mut LearnWord<'l>,
+    pub(super) seen: &'a mut Seen,
+}
+
+impl Task for ByPoints<'_, '_> {
+    #[inline(always)]
+    fn run<L: Look>(self) {
+        let Self { cuts, text, known, out, look_up, seen } = self;
+        by_characters::<L>(cuts, &text, known, out, look_up, seen);
+    }
+}
+
+#[inline(always)]
+fn by_characters<L: Look>(
+    cuts: &Cuts,
+    text: &impl Characters,
+    known: &mut KnownWords,
+    out: &mut Vec<u32>,
+    look_up: &mut LearnWord<'_>,
+    seen: &mut Seen,
+) {
+    let mut writer = CharacterWriter::new(known, out);
+    let mut listed = Listed::default();
+    let mut at = 0;
+    while at < text.len() {
+        text.list::<L>(at, &mut listed);
+        let mut starts = cuts.parts_of(&listed);
+        let left = text.len() - at;
+        if left < BLOCK {
+            // The last part ends with the text: in less than a block there is room for one more.
+            listed.places[listed.count] = left as u32;
+            starts |= 1 << listed.count;
+        }
+        let open = starts.ilog2() as usize;
+        if open == 0 {
+            let end = end::<L>(cuts, text, at, &mut listed);
+            writer.part(known, at, end, look_up);
+            at = end;
+            continue;
+        }
+        seen.words += starts.count_ones() - 1;
+        seen.joined += (starts & !(starts >> 1)).count_ones() - 1;
+        writer.characters::<L>(known, (at, &listed.places, &listed.codes), starts, look_up);
+        at += listed.places[open] as usize;
+    }
+    writer.finish(known);
 }
 
 /// Which bytes of the block at a place are of the text.
@@ -106,18 +223,18 @@ fn within(text: &[u8], at: usize) -> u64 {
 
 /// Where the part ends that begins at a place, and is longer than a block.
 #[inline(never)]
-fn end<L: Look>(cuts: &Cuts, text: &[u8], mut at: usize) -> usize {
+fn end<L: Look>(cuts: &Cuts, text: &impl Characters, mut at: usize, listed: &mut Listed) -> usize {
     loop {
-        let mut padded = [0; WINDOW];
-        let (window, within) = (window(text, at, &mut padded), within(text, at));
-        let block = cuts.block_of_text::<L>(window, within);
-        if block.starts != 0 {
-            return at + block.starts.trailing_zeros() as usize;
+        text.list::<L>(at, listed);
+        // The first one begins none: it was asked for as the last of the block before.
+        let starts = cuts.parts_of(listed) & !1;
+        if starts != 0 {
+            return at + listed.places[starts.trailing_zeros() as usize] as usize;
         }
         if text.len() - at <= BLOCK {
             return text.len();
         }
-        at += block.last;
+        at += listed.places[listed.count - 1] as usize;
     }
 }
 
@@ -163,11 +280,49 @@ mod tests {
         (out, new)
     }
 
+    /// The same of a text that comes as code points, every other mark as a space, and the first one beside them.
+    fn encoded_points(
+        cuts: &Cuts,
+        (text, certain): (&str, &[usize]),
+        known: &mut KnownWords,
+        teaches: bool,
+    ) -> (Vec<u32>, usize) {
+        let spaced = |(at, one)| if one == MARK && at % 2 == 0 { ' ' } else { one };
+        let points: Vec<u32> = text.chars().enumerate().map(spaced).map(u32::from).collect();
+        let mark = points.len() > 1 && text.starts_with(MARK);
+        let points = Points { points: &points[usize::from(mark)..], mark };
+        let mut places: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
+        places.push(text.len());
+        let (mut out, mut seen, mut new, mut room) = (vec![7], Seen::default(), 0, Vec::new());
+        let look_up =
+            &mut |known: &mut KnownWords, start: usize, end: usize, out: &mut Vec<u32>| {
+                let (utf8, length) = points.utf8(start..end, &mut room);
+                let (start, end) = (places[start], places[end]);
+                assert!(certain.binary_search(&start).is_ok(), "{text:?} {start}");
+                assert!(certain.binary_search(&end).is_ok(), "{text:?} {end}");
+                let part = &text[start..end];
+                assert_eq!(part.as_bytes(), &utf8[..length], "{text:?} {start}");
+                if !known.get(utf8, 0, length, out) {
+                    if teaches {
+                        known.insert(part.as_bytes(), &ids(part));
+                    }
+                    out.extend(ids(part));
+                    new += 1;
+                }
+            };
+        let (text, out_of, seen_of) = (points, &mut out, &mut seen);
+        fastest(ByPoints { cuts, text, known, out: out_of, look_up, seen: seen_of });
+        assert!(seen.joined <= seen.words);
+        assert_eq!(out.remove(0), 7);
+        (out, new)
+    }
+
     #[test]
     fn ids_are_those_of_the_text_and_parts_end_where_no_piece_lies_across() {
-        let pieces = ["▁a", "▁▁", "가나", "é.", "==", "a,", "🧩a", "一二", "▁가", "я▁", ".▁", "▁="];
+        let pieces =
+            ["▁一", "▁a", "▁▁", "가나", "é.", "==", "a,", "🧩a", "一二", "▁가", "я▁", ".▁", "▁="];
         // Something stands before a mark in none of the pieces, in one, of ASCII, too.
-        let some = [9, 10, 12].map(|count| Cuts::new(&Vocab::new(&pieces[..count])));
+        let some = [10, 11, 13].map(|count| Cuts::new(&Vocab::new(&pieces[..count])));
         // The last two are one of three bytes and one of four that have the same bits in their second and third bytes.
         let letters: Vec<char> =
             "▁▁ab,.= B7\n가나다éя一二🧩\u{7E7}\u{800}\u{20000}".chars().collect();
@@ -183,8 +338,15 @@ mod tests {
             let letter = |_| letters[(from + below(few)) % letters.len()];
             let mut text: String = (0..length).map(letter).collect();
             text.push_str(["", "", "", "▁🧩", "▁\u{20000}", "▁\u{800}"][below(6)]);
-            let mut certain = vec![0];
-            cuts.for_each_part(text.as_bytes(), 0, text.len(), |_, end, _| certain.push(end));
+            let certain = |text: &str| {
+                let mut certain = vec![0];
+                let end = text.len();
+                cuts.for_each_part(text.as_bytes(), 0, end, |_, end, _| certain.push(end));
+                certain
+            };
+            // Code points have no other spaces than such as stand for marks.
+            let marked = text.replace(' ', "▁");
+            let (certain_of_marked, certain) = (certain(&marked), certain(&text));
             for characters in [false, true] {
                 for teaches in [false, true] {
                     every_way(|way| {
@@ -193,6 +355,12 @@ mod tests {
                             + usize::from(teaches);
                         let how = (characters, teaches);
                         let (known, text) = (&mut tables[number], (&*text, &*certain));
+                        if characters {
+                            let text = (&*marked, &*certain_of_marked);
+                            let (found, missed) = encoded_points(cuts, text, known, teaches);
+                            assert_eq!(found, ids(text.0), "{way:?} {teaches} {text:?}");
+                            (all, new) = (all + text.1.len() - 1, new + missed);
+                        }
                         let (found, missed) = encoded(cuts, text, known, how, &mut longest);
                         assert_eq!(found, ids(text.0), "{way:?} {how:?} {text:?}");
                         (all, new) = (all + certain.len() - 1, new + missed);

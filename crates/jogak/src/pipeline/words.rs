@@ -41,12 +41,12 @@ const LATE: u32 = 1 << 12;
 
 impl Habit {
     /// Whether parts are nearly all single characters, whose ids are found sooner than those of a word.
-    fn takes_characters(&self) -> bool {
+    pub(super) fn takes_characters(&self) -> bool {
         self.joined * 2 <= self.words
     }
 
     /// So many words with so many parts that are more than one character.
-    fn saw(&mut self, words: u32, joined: u32) {
+    pub(super) fn saw(&mut self, words: u32, joined: u32) {
         self.words += words;
         self.joined = self.joined.saturating_add(joined);
         if self.words >= LATE {
@@ -94,36 +94,50 @@ impl Habit {
 }
 
 /// Encodes what is not known.
-struct Learner<'a> {
+pub(super) struct Learner<'a> {
     tokenizer: &'a Tokenizer,
     text: &'a str,
     way: &'a mut Way,
     scratch: &'a mut Scratch,
     /// The first error; nothing is encoded after it.
-    result: Result<()>,
+    pub(super) result: Result<()>,
 }
 
-impl Learner<'_> {
+impl<'a> Learner<'a> {
+    pub(super) fn new(
+        tokenizer: &'a Tokenizer,
+        text: &'a str,
+        way: &'a mut Way,
+        scratch: &'a mut Scratch,
+    ) -> Self {
+        Self { tokenizer, text, way, scratch, result: Ok(()) }
+    }
+
     /// Appends the ids of `text[start..end]`, and teaches them.
     fn learn(&mut self, table: &mut KnownWords, start: usize, end: usize, out: &mut Vec<u32>) {
+        self.learn_word(table, &self.text[start..end], out);
+    }
+
+    /// The same of a word that stands elsewhere.
+    pub(super) fn learn_word(&mut self, table: &mut KnownWords, word: &str, out: &mut Vec<u32>) {
         if self.result.is_err() {
             return;
         }
-        let (word, before) = (&self.text[start..end], out.len());
+        let before = out.len();
         // The pieces are what it was taught.
         self.way.is_no_piece = table.knows_all(word.len());
         self.result = self.tokenizer.model.word(word, self.way, self.scratch, out, &mut Silent);
         self.way.is_no_piece = false;
         if self.result.is_ok() {
-            self.insert(table, start, end, &out[before..]);
+            self.insert(table, word, &out[before..]);
         }
     }
 
-    fn insert(&self, table: &mut KnownWords, start: usize, end: usize, ids: &[u32]) {
+    fn insert(&self, table: &mut KnownWords, word: &str, ids: &[u32]) {
         if table.is_stale() {
             *table = self.tokenizer.taught(table.limit());
         }
-        table.insert(&self.text.as_bytes()[start..end], ids);
+        table.insert(word.as_bytes(), ids);
     }
 }
 
@@ -259,7 +273,7 @@ impl<'a> Words<'a> {
         }
         let worth = parts > 1 && end - start <= LONGEST_KNOWN && !known.is_crowded();
         if worth && learner.result.is_ok() && habit.again(hash(&bytes[start..end])) {
-            learner.insert(known, start, end, &ids[before..]);
+            learner.insert(known, &learner.text[start..end], &ids[before..]);
         }
     }
 }
@@ -281,7 +295,7 @@ impl Tokenizer {
         let Learned { known, habit, .. } = learned;
         let (bytes, all) = (text.as_bytes(), self.cuts_all_words);
         let cuts = if all || !text.is_ascii() { self.model.cuts() } else { None };
-        let learner = Learner { tokenizer: self, text, way, scratch, result: Ok(()) };
+        let learner = Learner::new(self, text, way, scratch);
         (Words { bytes, cuts, all, queue, habit, learner }, known)
     }
 
@@ -329,13 +343,19 @@ impl Tokenizer {
         }
         let result = words.learner.result;
         cut?;
+        self.fuse_all(before, out);
+        result
+    }
+
+    /// One unknown piece for a run of them, where that is so, among the ids of a text.
+    pub(super) fn fuse_all(&self, before: usize, out: &mut Vec<u32>) {
         if let Some(unknown) = self.model.fuses_words() {
             fuse(out, before, unknown);
         }
         // Parts are fused by themselves.
-        if let Some(unknown) = self.model.bpe().and_then(Bpe::fused).filter(|_| all) {
+        let parts = self.model.bpe().filter(|_| self.cuts_all_words);
+        if let Some(unknown) = parts.and_then(Bpe::fused) {
             fuse(out, before, unknown);
         }
-        result
     }
 }

@@ -6,5 +6,5 @@
 mod narrow;
 mod wide;
 
-pub use narrow::Room;
+pub use narrow::{Read, Room};
 pub use wide::{code_points, wide_characters};

@@ -4,6 +4,7 @@
 //! time: arithmetic, the same for all of them and without a branch, gives four bytes each, of which the last may be none,
 //! and a table tells by how many each has where to pick them.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use crate::error::Error;
@@ -105,13 +106,25 @@ impl Task for Narrow<'_> {
     }
 }
 
+/// A text that came as code points.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Read<'r> {
+    /// What was made of them.
+    Utf8(&'r str),
+    /// They themselves: characters, all of them, as whoever asked for them has seen; and how many bytes their UTF-8 would have.
+    Points(&'r [u32], usize),
+}
+
 /// Room in which texts are made of code points, used again and again.
 ///
 /// ```
-/// let mut room = jogak::utf8::Room::default();
+/// use jogak::utf8::{Read, Room};
+///
+/// let mut room = Room::default();
 /// let points = ['조', '각', 'p', 'i', 'e', 'c', 'e'].map(u32::from);
 /// room.points(7).copy_from_slice(&points);
-/// assert_eq!(room.texts([2, 5])?, ["조각", "piece"]);
+/// let read = room.texts([2, 5], |points| (points.len() < 3).then_some(6))?;
+/// assert_eq!(read, [Read::Points(&points[..2], 6), Read::Utf8("piece")]);
 /// # Ok::<(), (usize, jogak::Error)>(())
 /// ```
 #[derive(Debug, Default)]
@@ -127,7 +140,7 @@ impl Room {
         &mut self.points
     }
 
-    /// The texts that the code points are, so many each.
+    /// The texts that the code points are, so many each; those for which `stay` says how many bytes they have stay what they are.
     ///
     /// # Errors
     /// [`Error::NoText`] with the number of the first text that has other than characters.
@@ -137,33 +150,40 @@ impl Room {
     pub fn texts(
         &mut self,
         counts: impl IntoIterator<Item = usize>,
-    ) -> Result<Vec<&str>, (usize, Error)> {
+        stay: impl Fn(&[u32]) -> Option<usize>,
+    ) -> Result<Vec<Read<'_>>, (usize, Error)> {
         let Self { points, bytes } = self;
-        // Whatever is written is written whole.
-        let needed = points.len() * MOST + SIXTEEN * MOST;
-        if bytes.len() < needed {
-            bytes.resize(needed, 0);
-        }
         let (mut start, mut from) = (0, 0);
-        let mut ends = Vec::new();
+        let mut texts = Vec::new();
         for count in counts {
-            let mut length = 0;
-            let (points, room) = (&points[from..from + count], &mut bytes[start..]);
-            fastest(Narrow { points, room, end: &mut length });
-            (start, from) = (start + length, from + count);
-            ends.push(start);
-        }
-        let starts = std::iter::once(0).chain(ends.iter().copied());
-        let ranges = starts.zip(ends.iter().copied()).map(|(start, end)| start..end);
-        // All at once, as that is sooner.
-        match simdutf8::basic::from_utf8(&bytes[..start]) {
-            Ok(all) => Ok(ranges.map(|range| &all[range]).collect()),
-            Err(_) => {
-                let none = |range| std::str::from_utf8(&bytes[range]).is_err();
-                let text = ranges.map(none).take_while(|none| !none).count();
-                Err((text, Error::NoText))
+            let points = &points[from..from + count];
+            from += count;
+            if let Some(bytes) = stay(points) {
+                texts.push(Err((points, bytes)));
+                continue;
             }
+            // Whatever is written is written whole.
+            let needed = start + points.len() * MOST + SIXTEEN * MOST;
+            if bytes.len() < needed {
+                bytes.resize(needed, 0);
+            }
+            let mut length = 0;
+            fastest(Narrow { points, room: &mut bytes[start..], end: &mut length });
+            texts.push(Ok(start..start + length));
+            start += length;
         }
+        // All at once, as that is sooner.
+        let Ok(all) = simdutf8::basic::from_utf8(&bytes[..start]) else {
+            let none = |text: &Result<Range<usize>, _>| {
+                text.as_ref().is_ok_and(|range| std::str::from_utf8(&bytes[range.clone()]).is_err())
+            };
+            return Err((texts.iter().take_while(|text| !none(text)).count(), Error::NoText));
+        };
+        let read = |text| match text {
+            Ok(range) => Read::Utf8(&all[range]),
+            Err((points, bytes)) => Read::Points(points, bytes),
+        };
+        Ok(texts.into_iter().map(read).collect())
     }
 
     /// Gives room back that is more than most need.
@@ -188,8 +208,22 @@ mod tests {
         every_way(|way| {
             room.points(points.len()).copy_from_slice(&points);
             room.bytes.fill(0xFF);
-            let found = room.texts(texts.iter().map(Vec::len));
-            assert!(found.is_ok_and(|found| found == expected), "{way:?}");
+            let found = room.texts(texts.iter().map(Vec::len), |points| {
+                (points.len() % 5 == 4).then_some(points.len())
+            });
+            let mut from = 0;
+            let expected: Vec<Read<'_>> = (texts.iter().zip(&expected))
+                .map(|(text, expected)| {
+                    from += text.len();
+                    let points = &points[from - text.len()..from];
+                    if points.len() % 5 == 4 {
+                        Read::Points(points, points.len())
+                    } else {
+                        Read::Utf8(expected)
+                    }
+                })
+                .collect();
+            assert_eq!(found, Ok(expected), "{way:?}");
         });
     }
 
@@ -227,7 +261,7 @@ mod tests {
                 every_way(|way| {
                     room.points(40).fill(u32::from('조'));
                     room.points(40)[at] = none;
-                    let found = room.texts([5, 25, 10]);
+                    let found = room.texts([5, 25, 10], |_| None);
                     let text = usize::from(at >= 5) + usize::from(at >= 30);
                     assert_eq!(found, Err((text, Error::NoText)), "{way:?} {none:X}");
                 });

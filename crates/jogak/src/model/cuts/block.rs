@@ -50,11 +50,14 @@ pub(crate) struct Block {
     pub(crate) joined: u64,
 }
 
-/// Where characters of a block begin, by number, and their code points; what stands behind the last one means nothing.
+/// Where characters of a block begin, by number, and their code points, which are 0 for those from U+10000 on; what stands behind
+/// the last one means nothing.
 pub(crate) struct Listed {
     pub(crate) places: [u32; BLOCK],
     pub(crate) codes: [u16; BLOCK],
     pub(crate) count: usize,
+    /// Those from U+10000 on, if all characters of a text are listed; bit i is character i.
+    beyond: u64,
 }
 
 /// The parts of a text in a block; bit i is byte i.
@@ -69,7 +72,7 @@ pub(crate) struct TextBlock {
 
 impl Default for Listed {
     fn default() -> Self {
-        Self { places: [0; BLOCK], codes: [0; BLOCK], count: 0 }
+        Self { places: [0; BLOCK], codes: [0; BLOCK], count: 0, beyond: 0 }
     }
 }
 
@@ -85,6 +88,40 @@ impl Listed {
         for (bytes, codes) in some.take(self.count.div_ceil(SOME)) {
             for (&bytes, code_of) in bytes.iter().zip(codes) {
                 *code_of = code(bytes);
+            }
+        }
+    }
+
+    /// Lists the characters of a text that begin among the bytes `within` of a window.
+    #[inline(always)]
+    pub(crate) fn text<L: Look>(&mut self, window: &[u8; WINDOW], within: u64) {
+        let bytes = window.first_chunk().unwrap_or(&[0; BLOCK]);
+        self.list::<L>(window, L::starts(bytes) & within, of_three);
+        let four = L::high(bytes).four;
+        let mut beyond = 0;
+        if four != 0 {
+            for (number, &place) in self.places().iter().enumerate() {
+                beyond |= (four >> (place % 64) & 1) << (number % BLOCK);
+            }
+        }
+        self.beyond = beyond;
+    }
+
+    /// Lists the first `count` of these code points, spaces as `▁`.
+    #[inline(always)]
+    pub(crate) fn points(&mut self, points: &[u32; BLOCK], count: usize) {
+        let mut high = 0;
+        let all = self.places.iter_mut().zip(&mut self.codes).enumerate();
+        for ((number, (place, code)), &point) in all.zip(points) {
+            let point = if point == u32::from(b' ') { MARK as u32 } else { point };
+            high |= point >> 16;
+            *code = if point < 0x1_0000 { point as u16 } else { 0 };
+            *place = number as u32;
+        }
+        (self.count, self.beyond) = (count, 0);
+        if high != 0 {
+            for (number, &point) in points[..count].iter().enumerate() {
+                self.beyond |= u64::from(point > 0xFFFF) << (number % BLOCK);
             }
         }
     }
@@ -145,29 +182,15 @@ impl Cuts {
         Block { starts: words | behind & !joined, threes, joined }
     }
 
-    /// Cuts a text that is one word, from the beginning of a part on, and lists all of its characters that begin among the bytes
-    /// `within`. Which of them begin a part: bit i is character i. Characters of four bytes stay with those around them.
+    /// Cuts a text that is one word, of which the characters of a block are listed, from the beginning of a part on. Which of them
+    /// begin a part: bit i is character i. Those from U+10000 on stay with those around them.
     #[inline(always)]
-    pub(crate) fn block_of_characters<L: Look>(
-        &self,
-        window: &[u8; WINDOW],
-        within: u64,
-        listed: &mut Listed,
-    ) -> u64 {
-        let bytes = window.first_chunk().unwrap_or(&[0; BLOCK]);
-        listed.list::<L>(window, L::starts(bytes) & within, of_three);
-        let mut joined = 0;
+    pub(crate) fn parts_of(&self, listed: &Listed) -> u64 {
+        let mut joined = listed.beyond | listed.beyond << 1;
         for number in Bits(listed.meeting(&self.in_texts)) {
             let codes = &listed.codes;
             let (left, right) = (codes[number.saturating_sub(1)], codes[number]);
             joined |= u64::from(self.joined_in_text(left, right)) << number;
-        }
-        let four = L::high(bytes).four;
-        if four != 0 {
-            let around = four | four << 4;
-            for (number, &place) in listed.places().iter().enumerate() {
-                joined |= (around >> (place % 64) & 1) << (number % BLOCK);
-            }
         }
         let all = u64::MAX.unbounded_shr((BLOCK - listed.count) as u32);
         all & !joined | 1

@@ -1,0 +1,237 @@
+//! Texts that come as code points, of models that go by characters: none of their UTF-8 is made but that of parts which are looked up.
+//!
+//! In words: a text of SentencePiece's BPE is one word, and nothing is done to it but that spaces become `▁`. In Chinese and Korean
+//! most of its parts are single characters, and their ids stand in a list by code point. A string of Python is code points; so all
+//! that is asked before is whether a token may be in the text that is found before it is cut.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::characters;
+use super::texts::{ByPoints, Points};
+use super::words::Learner;
+use super::{Learned, Request, Tokenizer, Worker};
+use crate::added::Added;
+use crate::cache::KnownWords;
+use crate::error::Result;
+use crate::model::Model;
+use crate::model::cuts::MARK;
+use crate::normalize::metaspace;
+use crate::prepare::Prepare;
+use crate::pretokenize::Metaspace;
+use crate::scan::{Look, Task, fastest};
+
+/// Characters that tokens may begin with, at most.
+const FEW: usize = 4;
+/// The first of Chinese characters, Hangul and Japanese syllables, and what stands around them.
+const EASTERN: u32 = 0x3000;
+/// A text has at least one of them in so many characters: of others, more parts are looked up by themselves, for which UTF-8 is made.
+const AMONG: usize = 3;
+/// Characters that are looked at together.
+const TOGETHER: usize = 64;
+/// Stretches of texts that go by characters, one behind the other, until it is taken for certain that the next ones do.
+const WARY: u32 = 64;
+/// Stands for no character.
+const NONE: u32 = u32::MAX;
+
+/// How a tokenizer reads code points.
+#[derive(Debug)]
+pub(super) struct Reads {
+    spaces: Metaspace,
+    /// What the tokens begin with that are found in texts.
+    firsts: [u32; FEW],
+    /// More than 0 if parts were more than single characters of late, so that UTF-8 was made after all: how many stretches of texts
+    /// have to go by characters until those that come again do.
+    wary: AtomicU32,
+}
+
+impl Reads {
+    /// None if it does not.
+    pub(super) fn new(prepare: &Prepare, added: &Added, model: &Model) -> Option<Self> {
+        let spaces = prepare.only_spaces()?;
+        let one_word = prepare.leaves_whole();
+        let suits = spaces.escape && spaces.mark == MARK && !spaces.suffix && one_word;
+        if !suits || !model.cuts_all_words(one_word) || model.cuts().is_none() {
+            return None;
+        }
+        let mut all: Vec<u32> = added.firsts().map(u32::from).collect();
+        all.sort_unstable();
+        all.dedup();
+        let mut firsts = [NONE; FEW];
+        firsts.get_mut(..all.len())?.copy_from_slice(&all);
+        Some(Self { spaces, firsts, wary: AtomicU32::new(0) })
+    }
+
+    /// How many bytes a text has, if it may be read so: all of it are characters, some of them of East Asia, and none may begin a
+    /// token if one is looked for.
+    fn suits(&self, points: &[u32], looks: bool) -> Option<usize> {
+        let mut seen = Seen::default();
+        let firsts = if looks { self.firsts } else { [NONE; FEW] };
+        fastest(Check { points, firsts, seen: &mut seen });
+        let suits = !seen.other && !points.is_empty() && seen.eastern * AMONG >= points.len();
+        suits.then_some(seen.bytes)
+    }
+}
+
+/// What was seen of code points.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Seen {
+    /// How many are of East Asia.
+    eastern: usize,
+    /// How many bytes their UTF-8 has.
+    bytes: usize,
+    /// Some are none of characters, or may begin a token.
+    other: bool,
+}
+
+/// Looks at all of them.
+struct Check<'a> {
+    points: &'a [u32],
+    firsts: [u32; FEW],
+    seen: &'a mut Seen,
+}
+
+impl Task for Check<'_> {
+    #[inline(always)]
+    fn run<L: Look>(self) {
+        let Self { points, firsts, seen } = self;
+        for points in points.chunks(TOGETHER) {
+            let (mut eastern, mut bytes, mut other) = (0, 0, 0);
+            for &point in points {
+                let beyond = |first: u32| u32::from(point >= first);
+                eastern += beyond(EASTERN);
+                bytes += 1 + beyond(0x80) + beyond(0x800) + beyond(0x1_0000);
+                other |= u32::from(point.wrapping_sub(0xD800) < 0x800) | beyond(0x11_0000);
+                for first in firsts {
+                    other |= u32::from(point == first);
+                }
+            }
+            seen.eastern += eastern as usize;
+            seen.bytes += bytes as usize;
+            seen.other |= other != 0;
+        }
+    }
+}
+
+impl Tokenizer {
+    /// Whether texts of East Asia that came before had better come as code points once more, as most of them will stay so.
+    pub fn reads_points(&self, request: &Request) -> bool {
+        self.reads(request).is_some_and(|reads| reads.wary.load(Ordering::Relaxed) == 0)
+    }
+
+    fn reads(&self, request: &Request) -> Option<&Reads> {
+        let Request { strategy, dropout, alpha, specials, .. } = request;
+        let drawn = dropout.is_some() || alpha.is_some();
+        let plain = !drawn && self.model.is_own(*strategy);
+        self.reads.as_ref().filter(|_| plain && !self.added.looks_twice(specials, false))
+    }
+
+    /// Which texts stay code points for this worker.
+    pub(super) fn stays<'a>(
+        &'a self,
+        request: &Request,
+        worker: &Worker,
+    ) -> impl Fn(&[u32]) -> Option<usize> + use<'a> {
+        let reads = self.reads(request);
+        let characters = worker.learned.habit.takes_characters();
+        if let Some(reads) = reads {
+            let wary = reads.wary.load(Ordering::Relaxed).saturating_sub(1);
+            reads.wary.store(if characters { wary } else { WARY }, Ordering::Relaxed);
+        }
+        let looks = !self.added.is_idle(&request.specials);
+        move |points| reads.filter(|_| characters)?.suits(points, looks)
+    }
+
+    /// Appends the ids of a text that stays code points.
+    pub(super) fn by_points(
+        &self,
+        points: &[u32],
+        request: &Request,
+        index: u64,
+        worker: &mut Worker,
+        out: &mut Vec<u32>,
+    ) -> Result<()> {
+        let (Some(reads), Some(cuts)) = (&self.reads, self.model.cuts()) else {
+            unreachable!("none stays code points")
+        };
+        let mut way = self.way(request, request.first.wrapping_add(index));
+        let first = points.first().and_then(|&first| char::from_u32(first)).unwrap_or_default();
+        let text = Points { points, mark: metaspace::adds_to(reads.spaces, first) };
+        let Worker { learned: Learned { known, habit, .. }, scratch, .. } = worker;
+        let mut learner = Learner::new(self, "", &mut way, scratch);
+        let (mut part, before) = (Vec::new(), out.len());
+        let mut seen = characters::Seen::default();
+        let look_up =
+            &mut |known: &mut KnownWords, start: usize, end: usize, out: &mut Vec<u32>| {
+                let (utf8, length) = text.utf8(start..end, &mut part);
+                if !known.get(utf8, 0, length, out) {
+                    // Characters, all of them.
+                    let part = std::str::from_utf8(&utf8[..length]).unwrap_or_default();
+                    learner.learn_word(known, part, out);
+                }
+            };
+        fastest(ByPoints { cuts, text, known, out, look_up, seen: &mut seen });
+        habit.saw(seen.words, seen.joined);
+        self.fuse_all(before, out);
+        learner.result
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::SplitMix64;
+    use crate::scan::every_way;
+
+    #[test]
+    fn all_code_points_are_seen_as_one_by_one() {
+        let kinds = [
+            0,
+            0x20,
+            0x3C,
+            0x7F,
+            0x80,
+            0x7FF,
+            0x800,
+            0x2581,
+            0x2FFF,
+            0x3000,
+            0xAC00,
+            0xD7FF,
+            0xD800,
+            0xDFFF,
+            0xE000,
+            0xFFFF,
+            0x1_0000,
+            0x10_FFFF,
+            0x11_0000,
+            u32::MAX - 1,
+        ];
+        let firsts = [0x3C, 0xAC00, NONE, NONE];
+        let mut random = SplitMix64::new(2);
+        let mut below = |n: usize| (random.next() % n as u64) as usize;
+        let (mut good, mut all) = (0, 0);
+        for length in (0..200).chain([1_000]) {
+            for few in [1, 2, kinds.len()] {
+                let from = below(kinds.len());
+                let points: Vec<u32> =
+                    (0..length).map(|_| kinds[(from + below(few)) % kinds.len()]).collect();
+                let text: Option<String> = points.iter().map(|&one| char::from_u32(one)).collect();
+                let expected = Seen {
+                    eastern: points.iter().filter(|&&one| one >= EASTERN).count(),
+                    bytes: text.as_ref().map_or(0, String::len),
+                    other: text.is_none() || points.iter().any(|one| firsts.contains(one)),
+                };
+                every_way(|way| {
+                    let mut seen = Seen::default();
+                    fastest(Check { points: &points, firsts, seen: &mut seen });
+                    if text.is_none() {
+                        seen.bytes = 0;
+                    }
+                    assert_eq!(seen, expected, "{way:?} {points:X?}");
+                });
+                (good, all) = (good + u32::from(!expected.other), all + 1);
+            }
+        }
+        assert!(good > all / 5 && good < all * 4 / 5, "{good} {all}");
+    }
+}
