@@ -62,6 +62,17 @@ pub struct Written {
     parts: Vec<(usize, usize)>,
 }
 
+/// Where a mark of a space is added.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Marks(Metaspace);
+
+impl Marks {
+    /// Whether one goes before a whole text, by the character that this begins with.
+    pub(crate) fn before(self, first: char) -> bool {
+        metaspace::adds_to(self.0, first)
+    }
+}
+
 /// A text as the pre-tokenizer is to see it.
 #[derive(Debug, Clone, Copy)]
 pub struct Prepared<'a> {
@@ -138,13 +149,15 @@ impl Prepare {
         !matches!(self.front, Front::Steps(..)) && self.pretokenizer.leaves_whole()
     }
 
-    /// How spaces are written, if nothing else is done to texts before they are cut.
-    pub(crate) fn only_spaces(&self) -> Option<Metaspace> {
-        match self.front {
+    /// Where a mark is added, if nothing is done to texts before they are cut but that spaces become this mark.
+    pub(crate) fn only_marks(&self, mark: char) -> Option<Marks> {
+        let spaces = match self.front {
             Front::Spaces(spaces) => Some(spaces).filter(|_| self.normalizer.is_empty()),
             Front::Nothing => self.normalizer.only_spaces_are_written(),
             Front::Steps(..) => None,
-        }
+        };
+        let suits = |spaces: &Metaspace| spaces.escape && spaces.mark == mark && !spaces.suffix;
+        spaces.filter(suits).map(Marks)
     }
 
     /// How spaces are written into the words, if they are.

@@ -15,9 +15,7 @@ use crate::cache::KnownWords;
 use crate::error::Result;
 use crate::model::Model;
 use crate::model::cuts::MARK;
-use crate::normalize::metaspace;
-use crate::prepare::Prepare;
-use crate::pretokenize::Metaspace;
+use crate::prepare::{Marks, Prepare};
 use crate::scan::{Look, Task, fastest};
 
 /// Characters that tokens may begin with, at most.
@@ -36,7 +34,7 @@ const NONE: u32 = u32::MAX;
 /// How a tokenizer reads code points.
 #[derive(Debug)]
 pub(super) struct Reads {
-    spaces: Metaspace,
+    marks: Marks,
     /// What the tokens begin with that are found in texts.
     firsts: [u32; FEW],
     /// More than 0 if parts were more than single characters of late, so that UTF-8 was made after all: how many stretches of texts
@@ -47,10 +45,9 @@ pub(super) struct Reads {
 impl Reads {
     /// None if it does not.
     pub(super) fn new(prepare: &Prepare, added: &Added, model: &Model) -> Option<Self> {
-        let spaces = prepare.only_spaces()?;
+        let marks = prepare.only_marks(MARK)?;
         let one_word = prepare.leaves_whole();
-        let suits = spaces.escape && spaces.mark == MARK && !spaces.suffix && one_word;
-        if !suits || !model.cuts_all_words(one_word) || model.cuts().is_none() {
+        if !one_word || !model.cuts_all_words(one_word) || model.cuts().is_none() {
             return None;
         }
         let mut all: Vec<u32> = added.firsts().map(u32::from).collect();
@@ -58,7 +55,7 @@ impl Reads {
         all.dedup();
         let mut firsts = [NONE; FEW];
         firsts.get_mut(..all.len())?.copy_from_slice(&all);
-        Some(Self { spaces, firsts, wary: AtomicU32::new(0) })
+        Some(Self { marks, firsts, wary: AtomicU32::new(0) })
     }
 
     /// How many bytes a text has, if it may be read so: all of it are characters, some of them of East Asia, and none may begin a
@@ -155,7 +152,7 @@ impl Tokenizer {
         };
         let mut way = self.way(request, request.first.wrapping_add(index));
         let first = points.first().and_then(|&first| char::from_u32(first)).unwrap_or_default();
-        let text = Points { points, mark: metaspace::adds_to(reads.spaces, first) };
+        let text = Points { points, mark: reads.marks.before(first) };
         let Worker { learned: Learned { known, habit, .. }, scratch, .. } = worker;
         let mut learner = Learner::new(self, "", &mut way, scratch);
         let (mut part, before) = (Vec::new(), out.len());
