@@ -156,6 +156,12 @@ def of_characters() -> list[jogak.Tokenizer]:
     ]
 
 
+class Utf8(str):
+    """A string that is read as UTF-8, as it might say anything of its characters."""
+
+    __slots__ = ()
+
+
 @st.composite
 def eastern_strings(draw: Any) -> str:
     """Mostly of East Asia, about as long as is copied, or longer, with whatever else there may be."""
@@ -181,11 +187,11 @@ def test_strings_that_stay_code_points_have_the_ids_of_their_bytes(
     texts: list[str], which: int, threads: int, special: Literal["text", "parse"]
 ) -> None:
     tok = of_characters()[which]
-    # By themselves they are read as UTF-8.
-    expected = [tok.encode(text, special=special) for text in texts]
+    expected = [tok.encode(Utf8(text), special=special) for text in texts]
     for _ in range(3):
         batch = tok.encode_batch(texts, special=special, num_threads=threads)
         assert batch.to_lists() == expected
+        assert [tok.encode(text, special=special) for text in texts] == expected
 
 
 def test_strings_that_stay_code_points_are_seldom_anything_else() -> None:
@@ -193,10 +199,11 @@ def test_strings_that_stay_code_points_are_seldom_anything_else() -> None:
     # New ones, that have not seen other texts.
     new = of_characters.__wrapped__()
     for tok, stays in zip(new, [True, True, True, False, False], strict=True):
-        texts = [EASTERN * 60 + str(number) for number in range(4)]
+        texts = [EASTERN * length + "." for length in (10, 37, 38, 60)]
         before = [sys.getsizeof(text) for text in texts]
         for _ in range(4):
             tok.encode_batch(texts)
+            tok.encode_array(texts[0])
         assert ([sys.getsizeof(text) for text in texts] == before) == stays
 
 
@@ -207,6 +214,8 @@ def test_a_surrogate_among_code_points_is_told(at: int) -> None:
         for _ in range(2):
             with pytest.raises(jogak.EncodeError, match=r"^text 1 has a surrogate code point"):
                 tok.encode_batch([EASTERN * 40, bad])
+            with pytest.raises(jogak.EncodeError, match=r"^the text has a surrogate code point"):
+                tok.encode(bad)
 
 
 @pytest.mark.parametrize("special", ["parse", "error"])
@@ -237,6 +246,7 @@ def test_real_models_read_strings_as_their_bytes(data: Callable[[str], Path], mo
     for corpus in ["ko_nsmc", "zh_poetry", "cppdocs_ja", "tf_zh-cn", "en_docs"]:
         text = data(f"corpora/{corpus}.txt").read_text("utf-8")[:300_000]
         texts = [text[at : at + 1_500] for at in range(0, len(text), 1_500)]
-        expected = [tok.encode(text) for text in texts]
+        expected = [tok.encode(Utf8(text)) for text in texts]
         for threads in (1, 2, 1):
+            assert [tok.encode(text) for text in texts] == expected
             assert tok.encode_batch(texts, num_threads=threads).to_lists() == expected

@@ -79,6 +79,17 @@ pub(crate) fn copied(text: &Bound<'_, PyString>, count: usize) -> Result<String,
     }
 }
 
+/// The code points of a text, if they may stay what they are: as [`to_copy`] has it for texts of East Asia.
+pub(crate) fn eastern_points(text: &Bound<'_, PyAny>) -> Option<Vec<u32>> {
+    let text = text.cast_exact::<PyString>().ok()?;
+    let count = text.len().ok().filter(|count| COPIED.contains(count))?;
+    if !is_eastern(text, count) {
+        return None;
+    }
+    let mut points = vec![0; count];
+    read_points(text, &mut points).then_some(points)
+}
+
 /// Texts of fewer bytes are not worth a look at how to make them a string.
 const SHORT: usize = 1 << 8;
 

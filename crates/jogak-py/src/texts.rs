@@ -174,7 +174,9 @@ impl<'t, 'py> Given<'t, 'py> {
             if let GivenText::Plain(text) = given
                 && index.is_multiple_of(every)
             {
-                let first = text.get_item(PySlice::new(text.py(), 0, SAMPLE, 1)).ok();
+                // Less than all, which would be the string itself: that keeps the UTF-8 that it is asked for.
+                let some = text.len().map_or(0, |count| SAMPLE.min(count as isize - 1));
+                let first = text.get_item(PySlice::new(text.py(), 0, some.max(0), 1)).ok();
                 let first = first.and_then(|first| first.cast_into::<PyString>().ok());
                 // What is no UTF-8 is told when its turn comes.
                 let first =

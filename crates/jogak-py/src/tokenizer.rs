@@ -23,7 +23,7 @@ use crate::models::{Options, Pieces, compile, marker, strategy};
 use crate::normalizers::parse_normalizer;
 use crate::pieces::tokens_of;
 use crate::schemes::parse_pretokenizer;
-use crate::strings::string;
+use crate::strings::{eastern_points, string};
 use crate::texts::{Failed, Given, PyChosen, Text, no_utf8, policy};
 use crate::vocabulary::Texts;
 
@@ -368,6 +368,12 @@ impl PyTokenizer {
         draw: Option<Draw>,
     ) -> PyResult<Vec<u32>> {
         let request = request(special, strategy, draw)?;
+        let points = if self.core.reads_points(&request) { eastern_points(text) } else { None };
+        if let Some(points) = points
+            && let Some(ids) = py.detach(|| self.ids_of_points(&points, &request))
+        {
+            return ids.map_err(to_py);
+        }
         let held = Text::new(text, None)?;
         let input = held.input();
         let run = || {
@@ -379,6 +385,18 @@ impl PyTokenizer {
         };
         // Letting go of the interpreter costs more than a short text.
         if input.text.len() < 2048 { run() } else { py.detach(run) }.map_err(to_py)
+    }
+
+    /// The ids of a text that stays code points; None if it does not.
+    fn ids_of_points(
+        &self,
+        points: &[u32],
+        request: &Request,
+    ) -> Option<Result<Vec<u32>, jogak::Error>> {
+        let (mut worker, mut ids) = (self.core.worker(), Vec::with_capacity(points.len()));
+        let result = self.core.encode_points(points, request, &mut worker, &mut ids);
+        self.core.give_back(worker);
+        Some(result?.map(|()| ids))
     }
 
     fn word_dict<'py>(&self, py: Python<'py>, word: WordRecord) -> PyResult<Bound<'py, PyDict>> {

@@ -138,6 +138,21 @@ impl Tokenizer {
         move |points| reads.filter(|_| characters)?.suits(points, looks)
     }
 
+    /// Appends the ids of a text by its code points; None if it does not stay so, and nothing is appended.
+    ///
+    /// # Errors
+    /// As [`Tokenizer::encode`].
+    pub fn encode_points(
+        &self,
+        points: &[u32],
+        request: &Request,
+        worker: &mut Worker,
+        out: &mut Vec<u32>,
+    ) -> Option<Result<()>> {
+        self.stays(request, worker)(points)?;
+        Some(self.by_points(points, request, 0, worker, out))
+    }
+
     /// Appends the ids of a text that stays code points.
     pub(super) fn by_points(
         &self,
