@@ -7,10 +7,14 @@
 //! whose scores are [even](crate::model::unigram::Even), parts are remembered whose ids hold wherever sums are not rounded.
 
 use std::hint::select_unpredictable;
+use std::ops::Range;
 
+use super::characters::Seen;
 use super::fuse;
+use super::texts::ByBlocks;
 use crate::cache::{KnownWords, look_up_spans};
 use crate::model::unigram::{Marked, NearTies, Unigram};
+use crate::scan::fastest;
 
 /// How far sums in a part that is remembered may be from the one before it, for each byte: so much less
 /// than in a word that the parts of one fit.
@@ -18,6 +22,9 @@ const MOST_A_BYTE: f64 = 12.5;
 
 /// Parts that are listed at once, at most.
 const LISTED: usize = 64;
+
+/// Words of so many bytes, where all parts are looked up, go by blocks of characters: for fewer, these cost more than they save.
+const BY_BLOCKS: Range<usize> = 32..u32::MAX as usize;
 
 /// Words are looked up in so much room if they leave so many bytes of it: parts are read sixteen bytes at a time.
 const ROOM: usize = 128;
@@ -145,6 +152,24 @@ impl Parts<'_> {
         let bytes = word.as_bytes();
         let sum = &mut Sum::new();
         let all = model.even().is_some();
+        if all && BY_BLOCKS.contains(&bytes.len()) {
+            let (cuts, mut new) = (model.borders(), 0);
+            let learn =
+                &mut |known: &mut KnownWords, start: usize, end: usize, out: &mut Vec<u32>| {
+                    let (part, first) = (&word[start..end], out.len());
+                    new += part.len();
+                    if cut(model, near, part, 0, sum, out) {
+                        if known.is_stale() {
+                            known.clear();
+                        }
+                        known.insert(part.as_bytes(), &out[first..]);
+                    }
+                };
+            let seen = &mut Seen::default();
+            fastest(ByBlocks { cuts, text: bytes, characters: true, known, out, learn, seen });
+            sum.knows(bytes.len() - new, 0.0);
+            return Some((sum.mark(model)?, sum.known_bytes));
+        }
         model.borders().for_each_part(bytes, 0, bytes.len(), |start, end, character| {
             let size = end - start;
             if character != 0 {
@@ -229,6 +254,10 @@ mod tests {
             let tie = -1.75 * piece.chars().count() as f64;
             if piece == ")" { -60.0 } else { tie + near * (random.fraction() - 0.5) }
         };
+        scored(score, precision, fuse_unknown)
+    }
+
+    fn scored(score: impl FnMut(&str) -> f64, precision: Precision, fuse_unknown: bool) -> Unigram {
         let mut scores: Vec<f64> = PIECES.into_iter().map(score).collect();
         scores.push(0.0);
         let pieces = PIECES.map(Some).into_iter().chain([None]);
@@ -244,6 +273,46 @@ mod tests {
             hf_rules: false,
         };
         Unigram::new(parts).unwrap()
+    }
+
+    #[test]
+    fn long_words_of_even_scores_are_words_cut_whole() {
+        let letters =
+            ["a", "b", ".", "가", "나", "가나", "é", "ж", "🐑", "中", "\0", "ab", "▁", "▁a"];
+        let (mut even, mut learned) = (0, 0);
+        for round in 0..60 {
+            let mut random = SplitMix64::new(round);
+            let whole = |piece: &str| -((1 + random.next() % 3) as f64) - piece.len() as f64 / 4.0;
+            let model = scored(whole, Precision::Single, round % 3 == 0);
+            assert!(model.even().is_some());
+            let mut below = |limit: usize| (random.next() % limit as u64) as usize;
+            let mut known = KnownWords::new(if round % 5 == 0 { 1 << 12 } else { 1 << 20 });
+            let (mut near, mut viterbi) = (NearTies::default(), Viterbi::default());
+            for _ in 0..200 {
+                let (from, few) = (below(letters.len()), [2, letters.len()][below(2)]);
+                let letter = |_| letters[(from + below(few)) % letters.len()];
+                let word: String = (0..1 + 3 * (round as usize % 30)).map(letter).collect();
+                let word = format!("▁{word}");
+                let mut expected = vec![7];
+                model.word(&word, false, &mut viterbi, &mut expected, &mut Silent).unwrap();
+                for _ in 0..2 {
+                    let (known, near) = (&mut known, &mut near);
+                    let mut ids = vec![7];
+                    let mut parts = Parts { model: &model, known, near };
+                    let (mark, bytes) = parts.long_word(&word, &mut ids).unwrap();
+                    assert!(bytes <= word.len());
+                    if let Some(unknown) = model.unknown().filter(|_| model.fuses()) {
+                        fuse(&mut ids, 1, unknown);
+                    }
+                    if mark.is_even() {
+                        even += 1;
+                        assert_eq!(ids, expected, "{word}");
+                    }
+                    learned += usize::from(bytes < word.len());
+                }
+            }
+        }
+        assert!(even > 10_000 && learned > 1_000, "{even} {learned}");
     }
 
     #[test]
