@@ -218,6 +218,16 @@ def test_a_surrogate_among_code_points_is_told(at: int) -> None:
                 tok.encode(bad)
 
 
+def test_any_text_may_be_refused_among_code_points() -> None:
+    for tok in of_characters():
+        for _ in range(2):
+            with pytest.raises(jogak.EncodeError, match=r'"나다" at character 1;'):
+                tok.encode(EASTERN * 20, disallowed_special={"나다"})
+        assert tok.encode(EASTERN * 20, disallowed_special={"나라"}) == tok.encode(
+            Utf8(EASTERN * 20)
+        )
+
+
 @pytest.mark.parametrize("special", ["parse", "error"])
 def test_tokens_are_found_in_what_would_stay_code_points(
     special: Literal["parse", "error"],

@@ -250,7 +250,8 @@ impl Added {
     /// Whether there is nothing to look for in any text that comes.
     pub(crate) fn is_idle(&self, policy: &SpecialPolicy) -> bool {
         let chosen = matches!(policy, SpecialPolicy::Chosen(_));
-        !chosen && self.plain.is_idle(policy, false) && self.normalized.is_idle(policy, false)
+        !chosen
+            && [&self.plain, &self.normalized].iter().all(|search| search.is_idle(policy, false))
     }
 
     /// Whether [`Added::for_each_normalized`] has anything to look for.

@@ -1,4 +1,4 @@
-//! Texts that come as code points, of models that go by characters: none of their UTF-8 is made but that of parts which are looked up.
+//! Texts that come as code points, of models that go by characters: no UTF-8 is made of them but that of parts that are looked up.
 //!
 //! In words: a text of SentencePiece's BPE is one word, and nothing is done to it but that spaces become `▁`. In Chinese and Korean
 //! most of its parts are single characters, and their ids stand in a list by code point. A string of Python is code points; so all
@@ -10,7 +10,7 @@ use super::characters;
 use super::texts::{ByPoints, Points};
 use super::words::Learner;
 use super::{Learned, Request, Tokenizer, Worker};
-use crate::added::Added;
+use crate::added::{Added, SpecialPolicy};
 use crate::cache::KnownWords;
 use crate::error::Result;
 use crate::model::Model;
@@ -118,8 +118,11 @@ impl Tokenizer {
     fn reads(&self, request: &Request) -> Option<&Reads> {
         let Request { strategy, dropout, alpha, specials, .. } = request;
         let drawn = dropout.is_some() || alpha.is_some();
-        let plain = !drawn && self.model.is_own(*strategy);
-        self.reads.as_ref().filter(|_| plain && !self.added.looks_twice(specials, false))
+        // What a choice refuses may be any text, and what is looked for in normalized text may begin with anything.
+        let chosen = matches!(specials, SpecialPolicy::Chosen(_));
+        let found = chosen || self.added.looks_twice(specials, false);
+        let plain = !drawn && self.model.is_own(*strategy) && !found;
+        self.reads.as_ref().filter(|_| plain)
     }
 
     /// Which texts stay code points for this worker.
