@@ -186,7 +186,8 @@ def eastern_strings(draw: Any) -> str:
 def test_strings_that_stay_code_points_have_the_ids_of_their_bytes(
     texts: list[str], which: int, threads: int, special: Literal["text", "parse"]
 ) -> None:
-    tok = of_characters()[which]
+    # A new one: what others have seen may send strings the other way.
+    tok = jogak.Tokenizer(of_characters()[which].spec)
     expected = [tok.encode(Utf8(text), special=special) for text in texts]
     for _ in range(3):
         batch = tok.encode_batch(texts, special=special, num_threads=threads)
@@ -216,6 +217,25 @@ def test_a_surrogate_among_code_points_is_told(at: int) -> None:
                 tok.encode_batch([EASTERN * 40, bad])
             with pytest.raises(jogak.EncodeError, match=r"^the text has a surrogate code point"):
                 tok.encode(bad)
+
+
+def test_what_is_not_covered_is_told_of_code_points() -> None:
+    config = jogak.BPE(
+        marker="prefix", by_scores=True, vocab_size=40, unknown=None, split_by_whitespace=False
+    )
+    metaspace = jogak.Metaspace(split=False)
+    tok = jogak.train([EASTERN, "조각 조각"], config, pretokenizer=metaspace)
+    text = EASTERN * 20
+    assert tok.encode(text) == tok.encode(Utf8(text))
+    for bad in (text + "\U0001f9e9", "ж" + text, text + "ж" + text):
+        with pytest.raises(jogak.EncodeError) as expected:
+            tok.encode(Utf8(bad))
+        with pytest.raises(jogak.EncodeError) as found:
+            tok.encode(bad)
+        assert str(found.value) == str(expected.value)
+        for _ in range(2):
+            with pytest.raises(jogak.EncodeError, match=r"^text 1 of the batch"):
+                tok.encode_batch([text, bad])
 
 
 def test_any_text_may_be_refused_among_code_points() -> None:

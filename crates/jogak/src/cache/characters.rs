@@ -228,7 +228,7 @@ impl<'a> Writer<'a> {
 }
 
 /// Writes the code of the part that begins with each of these characters, if it is one character, with or without a space or `▁`
-/// before it; else 0. Bit i of `starts` says that a part begins with character i; behind the last one, nothing is written.
+/// before it; else 0. Bit i of `starts` says that a part begins with character i; what is written from the last one on means nothing.
 #[inline(always)]
 fn part_codes(starts: u64, codes: &[u16; BLOCK], parts: &mut [u32; BLOCK]) {
     for (half, parts) in parts.as_chunks_mut::<HALF>().0.iter_mut().enumerate() {

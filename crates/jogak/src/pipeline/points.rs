@@ -58,7 +58,7 @@ impl Reads {
         Some(Self { marks, firsts, wary: AtomicU32::new(0) })
     }
 
-    /// How many bytes a text has, if it may be read so: all of it are characters, some of them of East Asia, and none may begin a
+    /// How many bytes a text has, if it may be read so: all of it are characters, enough of them of East Asia, and none may begin a
     /// token if one is looked for.
     fn suits(&self, points: &[u32], looks: bool) -> Option<usize> {
         let mut seen = Seen::default();
