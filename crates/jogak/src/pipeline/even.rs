@@ -6,7 +6,7 @@
 //! when it is asked for, which it need not be as long as it is even.
 
 use super::fuse::fuse;
-use super::parts::Parts;
+use super::parts::{DENSE, Parts};
 use super::raw::Together;
 use super::sums::{WORDS, Waiting, cut_exactly};
 use super::words::Habit;
@@ -224,9 +224,9 @@ impl Words<'_> {
         let ready = raw.ready(&tokenizer.prepare, word, None, room).ok().flatten();
         let mut parts = Parts { model, known: parts, near: &mut scratch.near };
         // Nearly all parts of Chinese are single characters: there is nothing to ask for ahead.
-        let is_dense = word.as_bytes().first().is_some_and(|&byte| byte >= 0xE0);
+        let is_dense = word.as_bytes().first().is_some_and(|&byte| byte >= DENSE);
         let mark = ready.and_then(|ready| match is_dense {
-            true => Some(parts.long_word(ready.prepared.text, out)?.0),
+            true => Some(parts.by_characters(ready.prepared.text, out)?.0),
             false => parts.word(ready.prepared.text, out),
         });
         let Some(mark) = mark else {

@@ -13,6 +13,7 @@ use super::characters::Seen;
 use super::fuse;
 use super::texts::ByBlocks;
 use crate::cache::{KnownWords, look_up_spans};
+use crate::model::cuts::MARK;
 use crate::model::unigram::{Marked, NearTies, Unigram};
 use crate::scan::fastest;
 
@@ -23,8 +24,15 @@ const MOST_A_BYTE: f64 = 12.5;
 /// Parts that are listed at once, at most.
 const LISTED: usize = 64;
 
-/// Words of so many bytes, where all parts are looked up, go by blocks of characters: for fewer, these cost more than they save.
+/// Words of so many bytes that are looked up by their characters go by blocks of these: for fewer, blocks cost more than they save.
 const BY_BLOCKS: Range<usize> = 32..u32::MAX as usize;
+
+/// Words up to this length, with the mark, are short: where nearly all parts are single characters, cutting one whole costs no
+/// more than looking these up.
+pub(super) const SHORT: usize = 64;
+
+/// Words that begin with this byte or a greater one are mostly of Chinese, Korean or Japanese.
+pub(super) const DENSE: u8 = 0xE0;
 
 /// Words are looked up in so much room if they leave so many bytes of it: parts are read sixteen bytes at a time.
 const ROOM: usize = 128;
@@ -48,6 +56,17 @@ fn extent(model: &Unigram, part: &[u8]) -> f64 {
     let of_bytes = MOST_A_BYTE * part.len() as f64;
     let alone = part.len() == 1;
     f64::from_bits(select_unpredictable(alone, of_ascii.to_bits(), of_bytes.to_bits()))
+}
+
+/// The same in many known parts, however these bytes fall into them: never less than the sum of theirs.
+fn extent_of_any(model: &Unigram, bytes: &[u8]) -> f64 {
+    if model.even().is_some() {
+        return 0.0;
+    }
+    let ascii = bytes.iter().filter(|byte| byte.is_ascii()).count();
+    let of_others = MOST_A_BYTE.max(model.extent_of_mark() / MARK.len_utf8() as f64);
+    of_others * (bytes.len() - ascii) as f64
+        + MOST_A_BYTE.max(model.extent_of_any_ascii()) * ascii as f64
 }
 
 /// Whether a part with these ids may be remembered.
@@ -145,62 +164,59 @@ impl Parts<'_> {
         sum.mark(model)
     }
 
-    /// The same for a long word, or one that is nearly all single characters: part by part. Of its parts only those are looked up that are one character, as cutting others costs no more, in Korean; all, where scores are even.
-    /// Tells how many bytes the known ones have, too.
-    pub(super) fn long_word(&mut self, word: &str, out: &mut Vec<u32>) -> Option<(Marked, usize)> {
-        let Self { model, known, near, .. } = self;
-        let bytes = word.as_bytes();
+    /// The same for a word that is nearly all single characters, whose ids stand in a list. Other parts are remembered only
+    /// where scores are even: cutting them anew costs no more, in Korean. Tells how many bytes the known ones have, too.
+    pub(super) fn by_characters(
+        &mut self,
+        word: &str,
+        out: &mut Vec<u32>,
+    ) -> Option<(Marked, usize)> {
+        let Self { model, known, near } = self;
+        let (bytes, cuts) = (word.as_bytes(), model.borders());
         let sum = &mut Sum::new();
-        let all = model.even().is_some();
-        if all && BY_BLOCKS.contains(&bytes.len()) {
-            let (cuts, mut new) = (model.borders(), 0);
-            let learn =
-                &mut |known: &mut KnownWords, start: usize, end: usize, out: &mut Vec<u32>| {
-                    let (part, first) = (&word[start..end], out.len());
-                    new += part.len();
-                    if cut(model, near, part, 0, sum, out) {
-                        if known.is_stale() {
-                            known.clear();
-                        }
-                        known.insert(part.as_bytes(), &out[first..]);
-                    }
-                };
-            let seen = &mut Seen::default();
-            fastest(ByBlocks { cuts, text: bytes, characters: true, known, out, learn, seen });
-            sum.knows(bytes.len() - new, 0.0);
-            return Some((sum.mark(model)?, sum.known_bytes));
-        }
-        model.borders().for_each_part(bytes, 0, bytes.len(), |start, end, character| {
-            let size = end - start;
-            if character != 0 {
-                if known.append_character(character, out).is_some() {
-                    return sum.knows(size, extent(model, &bytes[start..end]));
-                }
-            } else if !all {
-                if let Some(before) = sum.new {
-                    let mark = near.part(model, &word[start..end], out).ok();
-                    sum.new = mark.map(|mark| before.then(mark));
-                }
-                return;
-            } else if known.get(bytes, start, end, out) {
-                return sum.knows(size, extent(model, &bytes[start..end]));
-            }
+        let (all, mut new) = (model.even().is_some(), 0);
+        let learn = &mut |known: &mut KnownWords, start: usize, end: usize, out: &mut Vec<u32>| {
             let (part, first) = (&word[start..end], out.len());
-            if cut(model, near, part, character, sum, out) {
+            new += part.len();
+            if cut(model, near, part, 0, sum, out) && (all || part.chars().nth(1).is_none()) {
                 if known.is_stale() {
                     known.clear();
                 }
                 known.insert(part.as_bytes(), &out[first..]);
             }
-        });
+        };
+        if BY_BLOCKS.contains(&bytes.len()) {
+            let seen = &mut Seen::default();
+            fastest(ByBlocks { cuts, text: bytes, characters: true, known, out, learn, seen });
+        } else {
+            cuts.for_each_part(bytes, 0, bytes.len(), |start, end, character| {
+                let listed = character != 0 && known.append_character(character, out).is_some();
+                if !listed && !known.get(bytes, start, end, out) {
+                    learn(known, start, end, out);
+                }
+            });
+        }
+        sum.knows(bytes.len() - new, extent_of_any(model, bytes));
         Some((sum.mark(model)?, sum.known_bytes))
+    }
+
+    /// The same, whatever the word is made of.
+    fn as_it_fits(&mut self, word: &str, out: &mut Vec<u32>) -> Option<Marked> {
+        let behind_mark = word.strip_prefix(MARK).unwrap_or(word);
+        if behind_mark.as_bytes().first().is_none_or(|&byte| byte < DENSE) {
+            return self.word(word, out);
+        }
+        if word.len() <= SHORT && self.model.even().is_none() {
+            return self.near.part(self.model, word, out).ok();
+        }
+        Some(self.by_characters(word, out)?.0)
     }
 
     /// Appends the ids of a word before which the sum is 0. If it says no, they may not be those, and nothing
     /// is appended.
     pub(super) fn word_by_itself(&mut self, word: &str, out: &mut Vec<u32>) -> bool {
         let first = out.len();
-        let holds = match self.word(word, out) {
+        let holds = match self.as_it_fits(word, out) {
             // The sum before it is even.
             Some(mark) if self.model.even().is_some() => mark.is_even(),
             Some(mark) => mark.holds_in_parts(),
@@ -276,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn long_words_of_even_scores_are_words_cut_whole() {
+    fn words_by_characters_of_even_scores_are_words_cut_whole() {
         let letters =
             ["a", "b", ".", "가", "나", "가나", "é", "ж", "🐑", "中", "\0", "ab", "▁", "▁a"];
         let (mut even, mut learned) = (0, 0);
@@ -299,7 +315,7 @@ mod tests {
                     let (known, near) = (&mut known, &mut near);
                     let mut ids = vec![7];
                     let mut parts = Parts { model: &model, known, near };
-                    let (mark, bytes) = parts.long_word(&word, &mut ids).unwrap();
+                    let (mark, bytes) = parts.by_characters(&word, &mut ids).unwrap();
                     assert!(bytes <= word.len());
                     if let Some(unknown) = model.unknown().filter(|_| model.fuses()) {
                         fuse(&mut ids, 1, unknown);
@@ -349,7 +365,7 @@ mod tests {
                     let mut ids = Vec::new();
                     let mark = match long {
                         false => parts.word(&word, &mut ids).unwrap(),
-                        true => parts.long_word(&word, &mut ids).unwrap().0,
+                        true => parts.by_characters(&word, &mut ids).unwrap().0,
                     };
                     if mark.holds(base.abs() + 1.0, precision) {
                         let mut running = Running { single: base as f32, double: base };

@@ -7,7 +7,7 @@
 //! large as well, the word is cut anew from it.
 
 use super::fuse::fuse;
-use super::parts::Parts;
+use super::parts::{DENSE, Parts, SHORT};
 use super::raw::Together;
 use super::words::Habit;
 use super::{Learned, Tokenizer, Worker};
@@ -21,9 +21,6 @@ use crate::symbols::UNKNOWN;
 
 /// Sums of words that are looked up many at a time stay below this.
 const LIMIT: usize = 90_000;
-
-/// Of words up to this length, with the mark, all parts are looked up; of ASCII, of all that are remembered.
-const SHORT: usize = 64;
 
 /// So many words are not cut after one where it did not pay.
 const UNCUT_WORDS: u32 = 30;
@@ -353,8 +350,7 @@ impl Sums<'_> {
     fn near(&mut self, start: usize, end: usize, out: &mut Vec<u32>) -> Option<Marked> {
         let Self { tokenizer, model, raw, text, scratch, room, parts, uncut, is_cheap, .. } = self;
         let is_ascii = text[start..end].is_ascii();
-        // Parts of Korean are so short that cutting them costs no more than looking them up.
-        let is_dense = text.as_bytes()[start] >= 0xE0;
+        let is_dense = text.as_bytes()[start] >= DENSE;
         *is_cheap = false;
         let ready = raw.ready(&tokenizer.prepare, &text[start..end], None, room).ok()??;
         let Ready { prepared: ready, whole } = ready;
@@ -365,10 +361,11 @@ impl Sums<'_> {
                 return scratch.near.part(model, part, out).ok();
             }
             let mut parts = Parts { model, known: parts, near: &mut scratch.near };
+            // Of these, all parts are looked up; of ASCII, those of all words that are remembered.
             if is_short || (is_ascii && part.len() <= LONGEST_KNOWN) {
                 return parts.word(part, out);
             }
-            let (mark, known) = parts.long_word(part, out)?;
+            let (mark, known) = parts.by_characters(part, out)?;
             *is_cheap = known * 2 >= part.len();
             if !*is_cheap {
                 *uncut = UNCUT_WORDS;

@@ -85,6 +85,8 @@ pub struct Unigram {
     unknown_single: f32,
     /// How far each character of ASCII takes a sum of 32 bits, if it is a piece by itself or unknown.
     of_ascii: Box<[f32; 128]>,
+    /// The largest of these.
+    of_any_ascii: f32,
     /// The same of `▁`.
     of_mark: f32,
     unknown: Option<u32>,

@@ -142,7 +142,7 @@ struct Letter {
 }
 
 /// A byte of a part: the sums of the two best ways to come there, and the last piece of the better one:
-/// where it starts, and its id plus one, or 0 for an unknown character.
+/// where it starts, and its id plus one, or 0 for unknown characters.
 #[derive(Debug, Clone, Copy)]
 struct Place {
     best: f64,
@@ -215,13 +215,19 @@ impl NearTies {
         let odd = model.even.as_ref().filter(|even| even.has_others());
         let mut is_even = model.even.is_some();
         let mut extent = 0.0_f64;
-        for start in 0..count {
+        let mut start = 0;
+        while start < count {
             let here = places[start].best;
             extent = extent.max(here.abs());
             let from = (start as u64) << 32;
             if letters[start].number == 0 {
-                // No piece has it: there is one way, and none past it.
-                places[start + 1] = Place { best: here + unknown, back: from, ..NOWHERE };
+                // No piece has those of a run: there is one way, and none past it.
+                let mut best = here;
+                while letters.get(start).is_some_and(|letter| letter.number == 0) {
+                    best += unknown;
+                    start += 1;
+                }
+                places[start] = Place { best, back: from, ..NOWHERE };
                 continue;
             }
             let mut node = model.tree.root();
@@ -237,8 +243,9 @@ impl NearTies {
                 }
                 place.offer(here + score(value as usize), from | u64::from(value));
             }
+            start += 1;
             if !covered {
-                places[start + 1].offer(here + unknown, from);
+                places[start].offer(here + unknown, from);
             }
         }
         extent = extent.max(places[count].best.abs());
@@ -256,14 +263,15 @@ impl NearTies {
             }
             has_unknown = true;
             if let (None, Some(id)) = (&model.byte_fallback, model.unknown) {
-                out.push(id);
+                out.extend(std::iter::repeat_n(id, behind - start));
             } else {
                 let to = letters.get(behind).map_or(part.len(), |letter| letter.start as usize);
-                let character = &part[letters[start].start as usize..to];
-                let known = model.stands_for(character, |id| out.push(id));
-                known.ok_or_else(|| Error::NotCovered { text: character.to_owned() })?;
+                let characters = &part[letters[start].start as usize..to];
+                let known = model.stands_for(characters, |id| out.push(id));
+                let last = || characters.chars().next_back().map_or_else(String::new, String::from);
+                known.ok_or_else(|| Error::NotCovered { text: last() })?;
                 // An id a byte.
-                let first = out.len() - character.len();
+                let first = out.len() - characters.len();
                 out[first..].reverse();
             }
         }
@@ -332,6 +340,12 @@ impl Unigram {
     #[inline]
     pub fn extent_of_mark(&self) -> f64 {
         f64::from(self.of_mark)
+    }
+
+    /// The same of whichever character of ASCII takes it the farthest.
+    #[inline]
+    pub fn extent_of_any_ascii(&self) -> f64 {
+        f64::from(self.of_any_ascii)
     }
 
     /// How far a sum is from 0.

@@ -153,13 +153,15 @@ impl Unigram {
             });
             extent
         };
-        let of_ascii = Box::new(std::array::from_fn(|code| extent_of(char::from(code as u8))));
+        let of_ascii: Box<[f32; 128]> =
+            Box::new(std::array::from_fn(|code| extent_of(char::from(code as u8))));
         let of_mark = extent_of('▁');
         Ok(Self {
             even: even.flatten(),
             hf: hf.map(Box::new),
             among_ways,
             tree,
+            of_any_ascii: of_ascii.iter().fold(0.0, |most, &extent| most.max(extent)),
             of_ascii,
             of_mark,
             cuts,
