@@ -356,3 +356,71 @@ impl Unigram {
         }
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may stop where something is not as it should be")]
+mod tests {
+    use super::*;
+    use crate::model::unigram::{UnigramParts, Viterbi};
+    use crate::observe::Silent;
+    use crate::random::SplitMix64;
+    use crate::vocab::Vocab;
+
+    const PIECES: [&str; 6] = ["▁", "a", "ab", "가나", "나", "?"];
+
+    /// With an id for each byte, or one for all that is unknown, or none.
+    fn model(bytes: bool, unknown: bool, precision: Precision) -> Unigram {
+        let of_bytes: Vec<String> = (0..=255).map(|byte| format!("<0x{byte:02X}>")).collect();
+        let pieces = PIECES.into_iter().chain(of_bytes.iter().map(String::as_str));
+        let scores = [-2.5, -3.0, -4.25, -9.5, -7.0, -0.125].into_iter().chain([-6.0; 256]);
+        let first = PIECES.len() as u32;
+        let parts = UnigramParts {
+            pieces: Vocab::new(pieces),
+            scores: scores.collect(),
+            user_defined: Vec::new(),
+            byte_fallback: bytes.then(|| Box::new(std::array::from_fn(|byte| first + byte as u32))),
+            unknown: unknown.then_some(first - 1),
+            unknown_score: None,
+            fuse_unknown: false,
+            precision,
+            hf_rules: false,
+        };
+        Unigram::new(parts).unwrap()
+    }
+
+    /// Letters of no piece come side by side, as do those of pieces that are none by themselves.
+    #[test]
+    fn parts_with_unknown_characters_are_words() {
+        let letters = ["▁", "a", "b", "ab", "가", "나", "가나", "각", "中", "é", "🐑", "\0"];
+        let mut random = SplitMix64::new(3);
+        let mut below = |limit: usize| (random.next() % limit as u64) as usize;
+        let (mut near, mut viterbi) = (NearTies::default(), Viterbi::default());
+        let (mut covered, mut not) = (0, 0);
+        for round in 0..4000 {
+            let precision = [Precision::Single, Precision::Double][round % 2];
+            let model = model(round % 3 == 0, round % 3 == 1 || round % 6 == 0, precision);
+            let few = 1 + below(letters.len());
+            let from = below(letters.len());
+            let letter = |_| letters[(from + below(few)) % letters.len()];
+            let word: String = (0..1 + round % 12).map(letter).collect();
+            let (mut ids, mut expected) = (vec![7], vec![7]);
+            let silent = &mut Silent;
+            if model.word(&word, false, &mut viterbi, &mut expected, silent).is_err() {
+                assert!(near.part(&model, &word, &mut ids).is_err(), "{word}");
+                not += 1;
+                continue;
+            }
+            let mark = near.part(&model, &word, &mut ids).unwrap();
+            if !mark.holds(0.0, precision) {
+                continue;
+            }
+            covered += 1;
+            assert_eq!(ids, expected, "{word}");
+            let mut running = Running::default();
+            model.advance(&mut running, &ids[1..]);
+            let far = mark.extent() == 0.0 || mark.extent() >= model.magnitude(running);
+            assert!(far, "{word}: {} {running:?}", mark.extent());
+        }
+        assert!(covered > 2500 && not > 500, "{covered} {not}");
+    }
+}
