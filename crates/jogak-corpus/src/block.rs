@@ -57,7 +57,7 @@ pub(crate) enum Shape {
 pub(crate) trait Supply: Sync {
     /// The next block, in place of `spare`, whose memory may be used again. None at the end.
     ///
-    /// An error comes with the number of the block that it stands for.
+    /// An error comes with the number of the block that it stands for, and once: behind it is the end.
     fn next(&self, spare: Vec<u8>) -> std::result::Result<Option<Block>, (u64, Error)>;
     /// Files that were opened so far.
     fn files(&self) -> u64;
@@ -88,6 +88,14 @@ impl Files {
     }
 }
 
+impl State {
+    /// Nothing comes behind an error: another thread would take what follows for the beginning of a file, and tell of that.
+    fn end(&mut self, error: Error) -> Error {
+        (self.open, self.sources) = (None, Vec::new().into_iter());
+        error
+    }
+}
+
 impl Supply for Files {
     fn next(&self, mut spare: Vec<u8>) -> std::result::Result<Option<Block>, (u64, Error)> {
         let mut guard = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -99,8 +107,10 @@ impl Supply for Files {
                 None => {
                     let Some(source) = state.sources.next() else { return Ok(None) };
                     state.files += 1;
-                    let opened = Reader::open(source, &self.progress);
-                    state.open.insert(opened.map_err(|error| (number, error))?)
+                    match Reader::open(source, &self.progress) {
+                        Ok(reader) => state.open.insert(reader),
+                        Err(error) => return Err((number, state.end(error))),
+                    }
                 }
             };
             match reader.next(spare, number, self.block_size) {
@@ -112,7 +122,7 @@ impl Supply for Files {
                     state.open = None;
                     spare = Vec::new();
                 }
-                Err(error) => return Err((number, error)),
+                Err(error) => return Err((number, state.end(error))),
             }
         }
     }
@@ -288,6 +298,42 @@ impl<'a> Borders<'a> {
                 *last
             }
             Borders::Csv(borders) => borders.last(bytes),
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test says so by failing")]
+mod tests {
+    use super::*;
+    use crate::source::Input;
+    use std::io::Cursor;
+
+    fn source(name: &str, text: &str, format: Format) -> Source {
+        let input = Input::Stream(Box::new(Cursor::new(text.as_bytes().to_vec())));
+        Source { name: name.into(), input, format }
+    }
+
+    /// Whichever thread asks next, an error is that of the first thing that is wrong.
+    #[test]
+    fn an_error_is_the_end() {
+        let table = || Format::Tsv { column: "c".into() };
+        let missing = || {
+            let input = Input::Path("/no/such/file".into());
+            Source { name: "missing".into(), input, format: Format::Text(Split::File) }
+        };
+        let texts = "a\tb\n1\t2\n3\t4\n";
+        for sources in [
+            vec![source("first", texts, table()), source("second", texts, table())],
+            vec![missing(), source("second", "text", Format::Text(Split::File))],
+        ] {
+            let name = sources[0].name.clone();
+            let files = Files::new(sources, 5, Arc::default());
+            let (number, error) = files.next(Vec::new()).err().unwrap();
+            assert!(number == 0 && error.to_string().contains(&name), "{number}: {error}");
+            for _ in 0..3 {
+                assert!(files.next(Vec::new()).unwrap().is_none());
+            }
         }
     }
 }
