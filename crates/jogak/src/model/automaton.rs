@@ -127,21 +127,9 @@ impl Automaton {
         first: impl Iterator<Item = Branch<'a>>,
         behind: impl Iterator<Item = Branch<'a>>,
     ) -> Self {
-        // In the order of the roots' numbers.
-        let mut trees: [Vec<Branch<'a>>; 2] = [
-            in_order(behind.filter(|(bytes, _)| !bytes.is_empty())).collect(),
-            in_order(first).collect(),
-        ];
-        for tree in &mut trees {
-            tree.dedup_by(|next, kept| {
-                let same = next.0 == kept.0;
-                if same {
-                    kept.1 = kept.1.min(next.1);
-                }
-                same
-            });
-        }
-        let (slots, nodes) = grow(&trees);
+        let mut trees = Grown::new(BEHIND, behind.filter(|(bytes, _)| !bytes.is_empty()));
+        trees.append(Grown::new(FIRST, first));
+        let Grown { slots, nodes } = trees;
         let slots = slots.into_iter().map(|bits| Slot { bits, out: DEAD }).collect();
         let large = nodes.iter().filter(|node| node.piece != NONE && node.piece > LARGEST_PIECE);
         let mut large: Vec<_> = large.map(|node| (node.slot, node.piece)).collect();
@@ -354,46 +342,81 @@ struct Node {
     piece: u32,
 }
 
-/// Makes the array, and tells of the nodes, breadth first.
-fn grow(trees: &[Vec<Branch<'_>>; 2]) -> (Vec<u64>, Vec<Node>) {
-    // The first block has the roots alone.
-    let mut slots = Slots { slots: vec![FREE; BLOCK], room: Room::new() };
-    let mut nodes: Vec<Node> =
-        [BEHIND, FIRST].map(|slot| Node { slot, parent: NONE, piece: NONE }).into();
-    // What stands below a node: branches of a tree that share their first `depth` bytes.
-    let mut below: Vec<(usize, std::ops::Range<usize>)> =
-        trees.iter().map(Vec::len).enumerate().map(|(tree, len)| (tree, 0..len)).collect();
-    let (mut depth, mut depth_end) = (0, 2);
-    let (mut at, mut labels) = (0, Vec::new());
-    while at < below.len() {
-        if at == depth_end {
-            (depth, depth_end) = (depth + 1, below.len());
-        }
-        let (tree, mut range) = below[at].clone();
-        let branches = &trees[tree];
-        let slot = nodes[at].slot;
-        if let Some(&(_, id)) =
-            branches[range.clone()].first().filter(|(bytes, _)| bytes.len() == depth)
-        {
-            nodes[at].piece = id;
-            if id <= LARGEST_PIECE {
-                slots.slots[slot as usize] |= (u64::from(id) + 1) << PIECE_SHIFT;
+/// An array with one tree, or with both.
+struct Grown {
+    slots: Vec<u64>,
+    /// Each tree's breadth first; those behind the first piece stand before the others, so that every way out is
+    /// known before it is asked for.
+    nodes: Vec<Node>,
+}
+
+impl Grown {
+    /// The tree of these branches below `root`, which alone is in the first block.
+    fn new<'a>(root: u32, branches: impl Iterator<Item = Branch<'a>>) -> Self {
+        let mut branches: Vec<_> = in_order(branches).collect();
+        branches.dedup_by(|next, kept| {
+            let same = next.0 == kept.0;
+            if same {
+                kept.1 = kept.1.min(next.1);
             }
-            range.start += 1;
+            same
+        });
+        let mut slots = Slots { slots: vec![FREE; BLOCK], room: Room::new() };
+        let mut nodes = vec![Node { slot: root, parent: NONE, piece: NONE }];
+        // What stands below a node: branches that share their first `depth` bytes.
+        let mut below = vec![&branches[..]];
+        let (mut depth, mut depth_end) = (0, 1);
+        let (mut at, mut labels) = (0, Vec::new());
+        while at < below.len() {
+            if at == depth_end {
+                (depth, depth_end) = (depth + 1, below.len());
+            }
+            let mut rest = below[at];
+            let slot = nodes[at].slot;
+            if let Some((&(_, id), others)) =
+                rest.split_first().filter(|((bytes, _), _)| bytes.len() == depth)
+            {
+                nodes[at].piece = id;
+                if id <= LARGEST_PIECE {
+                    slots.slots[slot as usize] |= (u64::from(id) + 1) << PIECE_SHIFT;
+                }
+                rest = others;
+            }
+            labels.clear();
+            while let [(first, _), ..] = rest {
+                let byte = first[depth];
+                let same = |(bytes, _): &Branch<'_>| bytes[depth] == byte;
+                // Mostly all of them go on with the same byte.
+                let all = rest.last().is_some_and(same);
+                let len = if all { rest.len() } else { rest.partition_point(same) };
+                labels.push(byte);
+                below.push(&rest[..len]);
+                rest = &rest[len..];
+            }
+            let base = slots.enter(slot, &labels);
+            let child =
+                |&label: &u8| Node { slot: base ^ u32::from(label), parent: slot, piece: NONE };
+            nodes.extend(labels.iter().map(child));
+            at += 1;
         }
-        labels.clear();
-        while let Some(&byte) = branches[range.clone()].first().map(|(bytes, _)| &bytes[depth]) {
-            let len = branches[range.clone()].partition_point(|(bytes, _)| bytes[depth] == byte);
-            below.push((tree, range.start..range.start + len));
-            labels.push(byte);
-            range.start += len;
-        }
-        let base = slots.enter(slot, &labels);
-        let child = |&label: &u8| Node { slot: base ^ u32::from(label), parent: slot, piece: NONE };
-        nodes.extend(labels.iter().map(child));
-        at += 1;
+        Self { slots: slots.slots, nodes }
     }
-    (slots.slots, nodes)
+
+    /// Puts the tree of first pieces behind this one, which is the other.
+    fn append(&mut self, first: Self) {
+        // By whole blocks: `base ^ byte` stays what it is within one.
+        let shift = (self.slots.len() - BLOCK) as u32;
+        let moved =
+            |slot: u32| if slot < BLOCK as u32 || slot == NONE { slot } else { slot + shift };
+        let moved_base = |bits: u64| bits - u64::from(base(bits)) + u64::from(moved(base(bits)));
+        self.slots[FIRST as usize] = moved_base(first.slots[FIRST as usize]);
+        self.slots.extend(first.slots[BLOCK..].iter().map(|&bits| moved_base(bits)));
+        self.nodes.extend(first.nodes.iter().map(|&Node { slot, parent, piece }| Node {
+            slot: moved(slot),
+            parent: moved(parent),
+            piece,
+        }));
+    }
 }
 
 /// The code point of a character of three bytes.
