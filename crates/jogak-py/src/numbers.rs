@@ -1,4 +1,4 @@
-//! The numbers of a list of Python, and those of a string: its code points.
+//! The numbers of a list of Python, and those of a string: its code points, and a string of such.
 //!
 //! Rule: the only room with `unsafe` on this side of the core, and nothing else in it.
 //!
@@ -13,7 +13,8 @@
 
 use pyo3::PyTypeInfo;
 use pyo3::ffi::{
-    PyList_GetItem, PyLong_AsUnsignedLongLong, PyTypeObject, PyUnicode_AsUCS4, PyUnicode_ReadChar,
+    PyList_GetItem, PyLong_AsUnsignedLongLong, PyObject, PyTypeObject, PyUnicode_AsUCS4,
+    PyUnicode_FromWideChar, PyUnicode_ReadChar,
 };
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -205,4 +206,31 @@ pub(crate) fn read_point(text: &Bound<'_, PyString>, at: usize) -> Option<u32> {
         drop(PyErr::take(text.py()));
     }
     (point != u32::MAX).then_some(point)
+}
+
+/// How many bytes a wide character of C has: the type that this function of Python takes.
+const fn width<W>(_: unsafe extern "C" fn(*const W, isize) -> *mut PyObject) -> usize {
+    size_of::<W>()
+}
+
+/// Whether wide characters are code points. On Windows they have 16 bits.
+const WIDE: bool = width(PyUnicode_FromWideChar) == size_of::<u32>();
+
+/// A string of code points; none if they are not characters, where C's wide characters are not code points, or without
+/// memory. The twin is a string of UTF-8.
+#[expect(unsafe_code, reason = "PyO3 makes strings of UTF-8 alone, which Python reads slowly")]
+pub(crate) fn string_of<'py>(py: Python<'py>, points: &[u32]) -> Option<Bound<'py, PyString>> {
+    if !WIDE {
+        return None;
+    }
+    // SAFETY: the interpreter is attached, there are so many points, each as large as a wide character, and Python
+    // copies them. It gives a new reference, or nothing and an error.
+    let made = unsafe {
+        let made = PyUnicode_FromWideChar(points.as_ptr().cast(), points.len() as isize);
+        Bound::from_owned_ptr_or_opt(py, made)
+    };
+    if made.is_none() {
+        drop(PyErr::take(py));
+    }
+    made?.cast_into().ok()
 }

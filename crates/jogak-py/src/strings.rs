@@ -6,6 +6,7 @@
 //!
 //! Which way a text goes is never seen in a result.
 
+use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use jogak::Error;
@@ -13,9 +14,9 @@ use jogak::decode::as_text;
 use jogak::utf8::{Read, Room, code_points, wide_characters};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString};
+use pyo3::types::PyString;
 
-use crate::numbers::{read_point, read_points};
+use crate::numbers::{read_point, read_points, string_of};
 
 /// Of strings with fewer or more characters Python is asked for UTF-8 at once: what there is to be gained, or how much
 /// memory the code points take, is not worth it.
@@ -93,21 +94,30 @@ pub(crate) fn eastern_points(text: &Bound<'_, PyAny>) -> Option<Vec<u32>> {
 /// Texts of fewer bytes are not worth a look at how to make them a string.
 const SHORT: usize = 1 << 8;
 
+thread_local! {
+    /// Room for the code points of a string.
+    static POINTS: Cell<Vec<u32>> = const { Cell::new(Vec::new()) };
+}
+
+/// So many code points at most are kept room for.
+const KEPT: usize = 1 << 16;
+
 /// Bytes as a string; what is no UTF-8 is replaced.
 ///
 /// Python reads UTF-8 character by character, which for Korean takes longer than decoding its ids. Where that is so,
 /// it gets the code points, which it has but to copy.
-pub(crate) fn string<'py>(py: Python<'py>, text: &[u8]) -> PyResult<Bound<'py, PyString>> {
+pub(crate) fn string<'py>(py: Python<'py>, text: &[u8]) -> Bound<'py, PyString> {
     let text = as_text(text);
     let characters = if text.len() < SHORT { None } else { wide_characters(&text) };
-    let Some(characters) = characters else { return Ok(PyString::new(py, &text)) };
-    let points = PyBytes::new_with(py, 4 * (characters + 1), |room| {
-        if let ([mark, points @ ..], _) = room.as_chunks_mut::<4>() {
-            // The mark says in which order the bytes stand, and is no part of the text.
-            *mark = u32::from('\u{FEFF}').to_ne_bytes();
-            code_points(&text, points);
+    let wide = characters.and_then(|characters| {
+        let mut points = POINTS.take();
+        points.resize(characters.max(points.len()), 0);
+        code_points(&text, &mut points[..characters]);
+        let made = string_of(py, &points[..characters]);
+        if points.len() <= KEPT {
+            POINTS.set(points);
         }
-        Ok(())
-    })?;
-    PyString::from_encoded_object(&points, Some(c"utf-32"), None)
+        made
+    });
+    wide.unwrap_or_else(|| PyString::new(py, &text))
 }

@@ -226,7 +226,7 @@ impl PyTokenizer {
         let run = || self.core.decoder().raw_text(&ids, skip_special);
         // Letting go of the interpreter costs more than a few ids.
         let text = if ids.len() < 1024 { run() } else { py.detach(run) }.map_err(to_py)?;
-        string(py, &text)
+        Ok(string(py, &text))
     }
 
     /// The texts of many lists of ids; with offsets, they stand in one array.
@@ -243,7 +243,7 @@ impl PyTokenizer {
         let texts = py
             .detach(|| self.core.decoder().batch(&ids, &ranges, skip_special, threads))
             .map_err(|(index, error)| in_list(index, to_py(error)))?;
-        texts.into_iter().map(|text| string(py, &text)).collect()
+        Ok(texts.into_iter().map(|text| string(py, &text)).collect())
     }
 
     /// A stream that takes ids and gives text.

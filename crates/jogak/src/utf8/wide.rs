@@ -40,21 +40,20 @@ pub fn wide_characters(text: &str) -> Option<usize> {
     (within * 8 >= text.len() && within > 0).then(|| text.len() - within)
 }
 
-/// Writes the first code points of `text` to `out`, each as the bytes of a number of this machine, until `out` is
-/// full. What there is no character for becomes 0.
+/// Writes the first code points of `text` to `out`, until that is full. What there is no character for becomes 0.
 ///
 /// ```
-/// let mut out = [[0; 4]; 2];
+/// let mut out = [0; 2];
 /// jogak::utf8::code_points("조각", &mut out);
-/// assert_eq!(out.map(u32::from_ne_bytes), ['조', '각'].map(u32::from));
+/// assert_eq!(out, ['조', '각'].map(u32::from));
 /// ```
-pub fn code_points(text: &str, out: &mut [[u8; 4]]) {
+pub fn code_points(text: &str, out: &mut [u32]) {
     fastest(Widen { bytes: text.as_bytes(), out });
 }
 
 struct Widen<'a> {
     bytes: &'a [u8],
-    out: &'a mut [[u8; 4]],
+    out: &'a mut [u32],
 }
 
 impl Task for Widen<'_> {
@@ -75,9 +74,9 @@ impl Task for Widen<'_> {
             let mut left = (starts.count_ones() as usize).min(out.len());
             L::fours(block, starts, &mut fours);
             for fours in fours.as_chunks::<SIXTEEN>().0 {
-                let mut points = [[0; 4]; SIXTEEN];
+                let mut points = [0; SIXTEEN];
                 for (point, &four) in points.iter_mut().zip(fours) {
-                    *point = code_point(four).to_ne_bytes();
+                    *point = code_point(four);
                 }
                 // Sixteen at once, whether there are so many or not.
                 let count = left.min(SIXTEEN);
@@ -91,7 +90,7 @@ impl Task for Widen<'_> {
                 }
             }
         }
-        out.fill([0; 4]);
+        out.fill(0);
     }
 }
 
@@ -103,12 +102,11 @@ mod tests {
 
     fn check(text: &str) {
         let expected: Vec<u32> = text.chars().map(u32::from).collect();
-        let mut found = vec![[0; 4]; expected.len()];
+        let mut found = vec![0; expected.len()];
         every_way(|way| {
-            found.fill([1; 4]);
+            found.fill(1);
             code_points(text, &mut found);
-            let found = found.iter().map(|&bytes| u32::from_ne_bytes(bytes));
-            assert!(found.eq(expected.iter().copied()), "{way:?}");
+            assert_eq!(found, expected, "{way:?}");
         });
     }
 
@@ -136,15 +134,15 @@ mod tests {
 
     #[test]
     fn the_first_ones_if_there_is_no_room() {
-        let mut out = [[0; 4]; 5];
+        let mut out = [0; 5];
         code_points(&"조각 piece".repeat(20), &mut out);
-        assert_eq!(out.map(u32::from_ne_bytes), ['조', '각', ' ', 'p', 'i'].map(u32::from));
+        assert_eq!(out, ['조', '각', ' ', 'p', 'i'].map(u32::from));
     }
 
     #[test]
     fn nothing_behind_the_last_one() {
-        let mut out = [[1; 4]; 200];
+        let mut out = [1; 200];
         code_points("조각", &mut out);
-        assert_eq!(out[2..], [[0; 4]; 198]);
+        assert_eq!(out[2..], [0; 198]);
     }
 }
