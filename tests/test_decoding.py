@@ -77,7 +77,8 @@ ODD = st.one_of(
 
 @given(st.one_of(st.lists(NUMBERS), st.lists(NUMBERS | ODD)))
 def test_lists_are_read_as_other_sequences_are(tok: jogak.Tokenizer, ids: list[Any]) -> None:
-    """Those of a list are looked at where they lie, those of any other sequence are taken out."""
+    """Those of a list are looked at where they lie, one by one as they are decoded or, of a long list and for bytes, all of them
+    before; those of any other sequence are taken out."""
 
     def answer(ids: Any) -> str:
         try:
@@ -85,7 +86,30 @@ def test_lists_are_read_as_other_sequences_are(tok: jogak.Tokenizer, ids: list[A
         except jogak.DecodeError as error:
             return str(error)
 
-    assert answer(ids) == answer(tuple(ids)) == answer(UserList(ids))
+    def answer_of_bytes(ids: Any) -> str:
+        try:
+            return tok.decode_bytes(ids).decode(errors="replace")
+        except jogak.DecodeError as error:
+            return str(error)
+
+    assert answer(ids) == answer(tuple(ids)) == answer(UserList(ids)) == answer_of_bytes(ids)
+    long = [0] * 2**15 + ids
+    assert answer(long) == answer(tuple(long))
+
+
+@given(
+    st.text(
+        st.sampled_from("\0 aé\x7f\x80\u07ff\u0800가각조中\ufeff\ufffe\uffff🧩\U0010ffff"),
+        min_size=1,
+    ),
+    st.integers(1, 99),
+)
+def test_long_texts_of_any_characters(tok: jogak.Tokenizer, some: str, times: int) -> None:
+    """Python reads short ones and those of ASCII as UTF-8, and is given the code points of others."""
+    text = some * times
+    ids = tok.encode(text)
+    assert tok.decode(ids) == text
+    assert tok.decode_batch([ids, ids[:1]])[0] == text
 
 
 def test_numbers_are_read_where_they_lie() -> None:

@@ -11,11 +11,15 @@
 //! versions of CPython that are known keep lists and numbers alike, so a number is a look at the object ([`Form`]). In any
 //! other version, and of an object that does not look like a number of one digit, Python is asked.
 
+use std::cell::Cell;
+
+use jogak::decode::Ids;
 use pyo3::PyTypeInfo;
 use pyo3::ffi::{
     PyList_GetItem, PyLong_AsUnsignedLongLong, PyObject, PyTypeObject, PyUnicode_AsUCS4,
     PyUnicode_FromWideChar, PyUnicode_ReadChar,
 };
+use pyo3::marker::Ungil;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyInt, PyList, PyString};
@@ -30,14 +34,12 @@ pub(crate) fn read_list(list: &Bound<'_, PyList>, found: &mut Vec<u32>) -> bool 
     let (length, before) = (list.len(), found.len());
     found.resize(before + length, 0);
     let numbers = &mut found[before..];
-    let form = Form::of_this(list.py());
+    // To ask runs no Python code either.
+    let objects = Objects::of(list);
     let mut index = 0;
-    while index < length {
-        if let Some(form) = form {
-            index += form.read(list, index, &mut numbers[index..]);
-        }
-        let Some(slot) = numbers.get_mut(index) else { break };
-        let Some(number) = ask(list, index) else { break };
+    for slot in numbers {
+        let lies = objects.as_ref().and_then(|objects| objects.number(index));
+        let Some(number) = lies.or_else(|| ask(list, index)) else { break };
         *slot = number;
         index += 1;
     }
@@ -140,36 +142,111 @@ impl Form {
             (form == self.zero).then_some(0)
         }
     }
+}
 
-    /// Reads the numbers of a list from a place on, up to the first object that is none of such a form, or as many as there
-    /// is room for. How many there are.
+/// The objects of a list, looked at where they lie. Of use as long as the interpreter's lock is held and no Python code
+/// runs: then the list stays what it is.
+struct Objects {
+    first: *const *const Number,
+    count: usize,
+    kind: *mut PyTypeObject,
+    form: Form,
+}
+
+impl Objects {
+    /// Those of a list, if lists are kept as is known.
+    #[expect(unsafe_code, reason = "PyO3 lends nothing of a list")]
+    fn of(list: &Bound<'_, PyList>) -> Option<Self> {
+        if cfg!(Py_GIL_DISABLED) {
+            return None;
+        }
+        let form = Form::of_this(list.py())?;
+        let (count, kind) = (list.len(), PyInt::type_object_raw(list.py()));
+        // SAFETY: it is a list, kept as is known ([`Form::find`]).
+        let first = unsafe { (*list.as_ptr().cast::<List>()).objects };
+        Some(Self { first, count, kind, form })
+    }
+
+    /// The number in a place, if there is one of such a form.
+    #[inline(always)]
     #[expect(
         unsafe_code,
         reason = "two calls a number take longer than what it stands for; the twin is what asks Python"
     )]
-    fn read(self, list: &Bound<'_, PyList>, from: usize, room: &mut [u32]) -> usize {
-        let (length, kind) = (list.len(), PyInt::type_object_raw(list.py()));
-        let list = list.as_ptr().cast::<List>();
-        // SAFETY: it is a list, kept as is known ([`Form::find`]).
-        let objects = unsafe { (*list).objects };
-        let mut read = 0;
-        for (slot, index) in room.iter_mut().zip(from..length) {
-            // SAFETY: the interpreter's lock is held, and nothing here runs Python code: the list has so many objects, each
-            // of which begins with its head. (Nothing stands in a place of a list that is being made.) A number of such a
-            // form has a digit, which is looked at only then.
-            let number = unsafe {
-                let object = *objects.add(index);
-                if object.is_null() || (*object).head.kind != kind {
-                    break;
-                }
-                self.number((*object).form, || (*object).digit)
-            };
-            let Some(number) = number else { break };
-            *slot = number;
-            read += 1;
+    fn number(&self, index: usize) -> Option<u32> {
+        if index >= self.count {
+            return None;
         }
-        read
+        // SAFETY: the list has so many objects, each of which begins with its head. (Nothing stands in a place of a list
+        // that is being made.) A number of such a form has a digit, which is looked at only then.
+        unsafe {
+            let object = *self.first.add(index);
+            if object.is_null() || (*object).head.kind != self.kind {
+                return None;
+            }
+            self.form.number((*object).form, || (*object).digit)
+        }
     }
+
+    /// Asks for the memory of the number in a place, if there is one.
+    #[inline(always)]
+    #[expect(unsafe_code, reason = "memory that comes while other work is done is not waited for")]
+    fn ask_ahead(&self, index: usize) {
+        #[cfg(target_arch = "x86_64")]
+        if index < self.count {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            // SAFETY: the list has so many objects, and nothing is read of this one.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>((*self.first.add(index)).cast()) };
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = index;
+    }
+}
+
+/// Longer lists are read before they are decoded, as others may have the interpreter meanwhile.
+const LONGEST: usize = 1 << 15;
+/// The memory of a number is asked for so many places ahead.
+const AHEAD: usize = 128;
+
+/// The numbers of a list, each read when it is decoded, and those farther on asked for ahead: so memory is waited for
+/// and texts are copied at the same time.
+pub(crate) struct Reading {
+    objects: Objects,
+    /// Something that cannot be read so was asked for.
+    is_broken: Cell<bool>,
+}
+
+impl Ids for &Reading {
+    fn count(&self) -> usize {
+        self.objects.count
+    }
+
+    #[inline(always)]
+    fn id(&self, place: usize) -> Option<u32> {
+        self.objects.ask_ahead(place + AHEAD);
+        let id = self.objects.number(place);
+        if id.is_none() && place < self.objects.count {
+            self.is_broken.set(true);
+        }
+        id
+    }
+}
+
+/// What `decode` makes of the numbers of a list; none if it is no list, or too long, or if something in it is no number
+/// that can be read so.
+///
+/// `decode` has nothing of Python, so no Python code runs meanwhile, which could change the list.
+pub(crate) fn read_along<R>(
+    ids: &Bound<'_, PyAny>,
+    decode: impl FnOnce(&Reading) -> R + Ungil,
+) -> Option<R> {
+    let list = ids.cast::<PyList>().ok().filter(|list| list.len() <= LONGEST)?;
+    let reading = Reading { objects: Objects::of(list)?, is_broken: Cell::new(false) };
+    for index in 0..AHEAD {
+        reading.objects.ask_ahead(index);
+    }
+    let decoded = decode(&reading);
+    (!reading.is_broken.get()).then_some(decoded)
 }
 
 /// The form and the first digit of a number, if its head is where it is thought to be.

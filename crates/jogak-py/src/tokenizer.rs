@@ -21,6 +21,7 @@ use crate::errors::to_py;
 use crate::integers;
 use crate::models::{Options, Pieces, compile, marker, strategy};
 use crate::normalizers::parse_normalizer;
+use crate::numbers::read_along;
 use crate::pieces::tokens_of;
 use crate::schemes::parse_pretokenizer;
 use crate::strings::{eastern_points, string};
@@ -211,7 +212,8 @@ impl PyTokenizer {
         skip_special: bool,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let ids = ids_of(ids)?;
-        let bytes = py.detach(|| self.core.decoder().bytes(&ids, skip_special)).map_err(to_py)?;
+        let bytes =
+            py.detach(|| self.core.decoder().bytes(&ids[..], skip_special)).map_err(to_py)?;
         Ok(PyBytes::new(py, &bytes))
     }
 
@@ -222,8 +224,13 @@ impl PyTokenizer {
         ids: &Bound<'py, PyAny>,
         skip_special: bool,
     ) -> PyResult<Bound<'py, PyString>> {
+        let decoder = self.core.decoder();
+        // What is wrong is told of all ids.
+        if let Some(Ok(text)) = read_along(ids, |ids| decoder.raw_text(ids, skip_special)) {
+            return Ok(string(py, &text));
+        }
         let ids = ids_of(ids)?;
-        let run = || self.core.decoder().raw_text(&ids, skip_special);
+        let run = || decoder.raw_text(&ids[..], skip_special);
         // Letting go of the interpreter costs more than a few ids.
         let text = if ids.len() < 1024 { run() } else { py.detach(run) }.map_err(to_py)?;
         Ok(string(py, &text))

@@ -3,6 +3,10 @@
 //! Rule: copies nothing that a way of decoding would have to look at. Such ids are refused, and the way
 //! takes them one at a time.
 
+use std::ops::Range;
+
+use super::Ids;
+
 /// Texts of so many bytes stand beside their length, so that an id is one look at memory.
 const INLINE: usize = 12;
 /// Up to so many bytes are copied at once, whether they are all wanted or not.
@@ -142,46 +146,53 @@ impl Flat {
         self.entries.push(entry);
     }
 
-    /// Appends the texts of `ids` to `out`, up to the first id that is refused; tells how many there
+    /// Appends the texts of `ids` from a place on to `out`, up to the first id that is refused; tells how many there
     /// were.
-    pub(super) fn copy(&self, ids: &[u32], but: But, out: &mut Vec<u8>) -> usize {
+    pub(super) fn copy(&self, ids: &impl Ids, from: usize, but: But, out: &mut Vec<u8>) -> usize {
         let refused = |kind, is_refused| if is_refused { kind } else { 0 };
         let refused = REFUSED | refused(SPECIAL, but.specials) | refused(BYTE, but.bytes);
-        let begin = out.len();
-        let (mut at, mut left) = (begin, ids);
+        let (begin, count) = (out.len(), ids.count());
+        let (mut at, mut taken) = (begin, from);
         loop {
-            let next = &left[..left.len().min(AT_ONCE)];
+            let next = taken..count.min(taken + AT_ONCE);
             let wide = next.len() * WIDE;
             if at + wide > out.len() {
-                make_room(out, at + wide, at - begin, left.len());
+                make_room(out, at + wide, at - begin, count - taken);
             }
-            let (taken, len) = self.copy_short(next, refused, &mut out[at..at + wide]);
-            (left, at) = (&left[taken..], at + len);
-            if taken == next.len() && !left.is_empty() {
+            let (copied, len) =
+                self.copy_short(ids, next.clone(), refused, &mut out[at..at + wide]);
+            (taken, at) = (taken + copied, at + len);
+            if copied == next.len() && copied > 0 {
                 continue;
             }
             // None is left, or the next text is long or refused.
-            let entry = left.first().and_then(|&id| self.entries.get(id as usize));
+            let entry = ids.id(taken).and_then(|id| self.entries.get(id as usize));
             let Some(entry) = entry.filter(|entry| entry.kind() & refused == 0) else { break };
             let (start, len) = entry.span();
             if at + len > out.len() {
-                make_room(out, at + len, at - begin, left.len());
+                make_room(out, at + len, at - begin, count - taken);
             }
             out[at..at + len].copy_from_slice(&self.long[start..start + len]);
-            (left, at) = (&left[1..], at + len);
+            (taken, at) = (taken + 1, at + len);
         }
         out.truncate(at);
-        ids.len() - left.len()
+        taken - from
     }
 
-    /// Writes the texts of `ids` to `room`, [`WIDE`] bytes for each, up to the first one that is long or refused;
+    /// Writes the texts of ids in some places to `room`, [`WIDE`] bytes for each, up to the first one that is long or refused;
     /// tells how many there were, and how many bytes they have.
     #[inline(always)]
-    fn copy_short(&self, ids: &[u32], refused: u32, mut room: &mut [u8]) -> (usize, usize) {
+    fn copy_short(
+        &self,
+        ids: &impl Ids,
+        places: Range<usize>,
+        refused: u32,
+        mut room: &mut [u8],
+    ) -> (usize, usize) {
         let (entries, all) = (&*self.entries, room.len());
         let mut taken = 0;
-        for &id in ids {
-            let Some(entry) = entries.get(id as usize) else { break };
+        for place in places {
+            let Some(entry) = ids.id(place).and_then(|id| entries.get(id as usize)) else { break };
             let kind = entry.kind();
             let Some(place) = room.first_chunk_mut() else { break };
             if kind & (refused | LONG) != 0 {
@@ -236,12 +247,12 @@ mod tests {
             (&[0, 6, 0], no_bytes, 1, "-ab".into()),
         ] {
             let mut out = b"-".to_vec();
-            assert_eq!(flat.copy(ids, but, &mut out), taken);
+            assert_eq!(flat.copy(&&ids[..], 0, but, &mut out), taken);
             assert_eq!(out, text.as_bytes());
         }
         let many = vec![1; 5000];
         let mut out = Vec::new();
-        assert_eq!(flat.copy(&many, all, &mut out), 5000);
+        assert_eq!(flat.copy(&&many[..], 0, all, &mut out), 5000);
         assert_eq!(out, long.repeat(5000).as_bytes());
     }
 
@@ -259,7 +270,7 @@ mod tests {
             let ids: Vec<u32> = (0..many).map(|_| (random.next() % kinds) as u32).collect();
             let mut out = Vec::with_capacity(room(ids.len()));
             let but = But { specials: false, bytes: false };
-            assert_eq!(flat.copy(&ids, but, &mut out), ids.len());
+            assert_eq!(flat.copy(&&ids[..], 0, but, &mut out), ids.len());
             let expected: Vec<&[u8]> = ids.iter().map(|&id| texts[id as usize]).collect();
             assert_eq!(out, expected.concat());
         }

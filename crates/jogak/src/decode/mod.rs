@@ -6,6 +6,7 @@
 mod batch;
 mod chain;
 mod flat;
+mod ids;
 mod lossy;
 mod native;
 mod sentencepiece;
@@ -24,6 +25,7 @@ use flat::{But, Copied, Flat};
 use native::{Draft, Native};
 
 pub use chain::Rule;
+pub use ids::Ids;
 pub use sentencepiece::{SentencePiece, Strip};
 pub use stream::Stream;
 
@@ -157,16 +159,16 @@ impl Decoder {
     ///
     /// # Errors
     /// [`Error::UnknownId`] for an id without a piece; [`Error::PatternGaveUp`].
-    pub fn bytes(&self, ids: &[u32], skip_specials: bool) -> Result<Vec<u8>> {
+    pub fn bytes(&self, ids: impl Ids, skip_specials: bool) -> Result<Vec<u8>> {
         match &self.way {
             Way::Native(native) => {
                 let mut draft = Draft::default();
-                draft.bytes.reserve(flat::room(ids.len()));
+                draft.bytes.reserve(flat::room(ids.count()));
                 let but = But { specials: skip_specials, bytes: false };
                 let mut at = 0;
-                while let Some(&id) = ids.get(at) {
+                while let Some(id) = ids.id(at) {
                     if native.is_settled(&draft) {
-                        let copied = self.flat.copy(&ids[at..], but, &mut draft.bytes);
+                        let copied = self.flat.copy(&ids, at, but, &mut draft.bytes);
                         if copied > 0 {
                             at += copied;
                             draft.copied();
@@ -189,7 +191,7 @@ impl Decoder {
     ///
     /// # Errors
     /// As [`Decoder::bytes`].
-    pub fn text(&self, ids: &[u32], skip_specials: bool) -> Result<String> {
+    pub fn text(&self, ids: impl Ids, skip_specials: bool) -> Result<String> {
         self.raw_text(ids, skip_specials).map(into_text)
     }
 
@@ -198,7 +200,7 @@ impl Decoder {
     ///
     /// # Errors
     /// As [`Decoder::bytes`].
-    pub fn raw_text(&self, ids: &[u32], skip_specials: bool) -> Result<Vec<u8>> {
+    pub fn raw_text(&self, ids: impl Ids, skip_specials: bool) -> Result<Vec<u8>> {
         match &self.way {
             Way::Chain(chain) if !chain.is_bytes() => {
                 self.stepwise(|| chain.walk(false), ids, skip_specials, false)
@@ -216,14 +218,14 @@ impl Decoder {
     fn stepwise<W: Walk>(
         &self,
         start: impl Fn() -> W,
-        ids: &[u32],
+        ids: impl Ids,
         skip: bool,
         raw: bool,
     ) -> Result<Vec<u8>> {
         let but = But { specials: skip, bytes: false };
         if self.flat.has_bytes() {
             let whole = |out: &[u8]| raw || simdutf8::basic::from_utf8(out).is_ok();
-            if let Some(out) = self.walked(start(), ids, but, whole)? {
+            if let Some(out) = self.walked(start(), &ids, but, whole)? {
                 return Ok(out);
             }
         }
@@ -236,15 +238,15 @@ impl Decoder {
     fn walked(
         &self,
         mut walk: impl Walk,
-        ids: &[u32],
+        ids: impl Ids,
         but: But,
         is_whole: impl Fn(&[u8]) -> bool,
     ) -> Result<Option<Vec<u8>>> {
-        let mut out = Vec::with_capacity(flat::room(ids.len()));
+        let mut out = Vec::with_capacity(flat::room(ids.count()));
         let mut at = 0;
-        while let Some(&id) = ids.get(at) {
+        while let Some(id) = ids.id(at) {
             if walk.is_settled() {
-                let copied = self.flat.copy(&ids[at..], but, &mut out);
+                let copied = self.flat.copy(&ids, at, but, &mut out);
                 if copied > 0 {
                     at += copied;
                     walk.copied();
@@ -382,9 +384,13 @@ mod tests {
                         let mut stream = Stream::new(&decoder, skip);
                         let mut expected = stream.push(&decoder, &ids).unwrap();
                         expected += &stream.finish(&decoder).unwrap();
-                        assert_eq!(decoder.text(&ids, skip).unwrap(), expected, "{ids:?}, {skip}");
-                        let bytes = decoder.bytes(&ids, skip).unwrap();
-                        assert_eq!(bytes, by_one.bytes(&ids, skip).unwrap(), "{ids:?}, {skip}");
+                        assert_eq!(
+                            decoder.text(&ids[..], skip).unwrap(),
+                            expected,
+                            "{ids:?}, {skip}"
+                        );
+                        let bytes = decoder.bytes(&ids[..], skip).unwrap();
+                        assert_eq!(bytes, by_one.bytes(&ids[..], skip).unwrap(), "{ids:?}, {skip}");
                         let is_broken = expected.contains('\u{FFFD}');
                         if is_broken { broken += 1 } else { whole += 1 }
                     }

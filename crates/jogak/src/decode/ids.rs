@@ -1,0 +1,33 @@
+//! Where the ids of a text come from.
+
+/// Ids in order, which may be read as they are decoded: then memory is waited for while the texts of those before are
+/// copied.
+pub trait Ids {
+    /// How many there are.
+    fn count(&self) -> usize;
+
+    /// The id in a place; none behind the last one, or if it cannot be read: then what has been decoded is of no use.
+    fn id(&self, place: usize) -> Option<u32>;
+}
+
+impl Ids for &[u32] {
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    #[inline(always)]
+    fn id(&self, place: usize) -> Option<u32> {
+        self.get(place).copied()
+    }
+}
+
+impl<I: Ids> Ids for &I {
+    fn count(&self) -> usize {
+        (**self).count()
+    }
+
+    #[inline(always)]
+    fn id(&self, place: usize) -> Option<u32> {
+        (**self).id(place)
+    }
+}
