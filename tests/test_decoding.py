@@ -77,8 +77,10 @@ ODD = st.one_of(
 
 @given(st.one_of(st.lists(NUMBERS), st.lists(NUMBERS | ODD)))
 def test_lists_are_read_as_other_sequences_are(tok: jogak.Tokenizer, ids: list[Any]) -> None:
-    """Those of a list are looked at where they lie, one by one as they are decoded or, of a long list and for bytes, all of them
-    before; those of any other sequence are taken out."""
+    """Those of a list are looked at where they lie, those of any other sequence are taken out.
+
+    They are read as they are decoded; those of a long list, and for bytes, before.
+    """
 
     def answer(ids: Any) -> str:
         try:

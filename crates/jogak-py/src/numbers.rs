@@ -216,7 +216,7 @@ pub(crate) struct Reading {
     is_broken: Cell<bool>,
 }
 
-impl Ids for &Reading {
+impl Ids for Reading {
     fn count(&self) -> usize {
         self.objects.count
     }

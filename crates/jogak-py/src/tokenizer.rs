@@ -212,8 +212,7 @@ impl PyTokenizer {
         skip_special: bool,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let ids = ids_of(ids)?;
-        let bytes =
-            py.detach(|| self.core.decoder().bytes(&ids[..], skip_special)).map_err(to_py)?;
+        let bytes = py.detach(|| self.core.decoder().bytes(&ids, skip_special)).map_err(to_py)?;
         Ok(PyBytes::new(py, &bytes))
     }
 
@@ -230,7 +229,7 @@ impl PyTokenizer {
             return Ok(string(py, &text));
         }
         let ids = ids_of(ids)?;
-        let run = || decoder.raw_text(&ids[..], skip_special);
+        let run = || decoder.raw_text(&ids, skip_special);
         // Letting go of the interpreter costs more than a few ids.
         let text = if ids.len() < 1024 { run() } else { py.detach(run) }.map_err(to_py)?;
         Ok(string(py, &text))

@@ -148,7 +148,13 @@ impl Flat {
 
     /// Appends the texts of `ids` from a place on to `out`, up to the first id that is refused; tells how many there
     /// were.
-    pub(super) fn copy(&self, ids: &impl Ids, from: usize, but: But, out: &mut Vec<u8>) -> usize {
+    pub(super) fn copy(
+        &self,
+        ids: &(impl Ids + ?Sized),
+        from: usize,
+        but: But,
+        out: &mut Vec<u8>,
+    ) -> usize {
         let refused = |kind, is_refused| if is_refused { kind } else { 0 };
         let refused = REFUSED | refused(SPECIAL, but.specials) | refused(BYTE, but.bytes);
         let (begin, count) = (out.len(), ids.count());
@@ -184,7 +190,7 @@ impl Flat {
     #[inline(always)]
     fn copy_short(
         &self,
-        ids: &impl Ids,
+        ids: &(impl Ids + ?Sized),
         places: Range<usize>,
         refused: u32,
         mut room: &mut [u8],
@@ -247,12 +253,12 @@ mod tests {
             (&[0, 6, 0], no_bytes, 1, "-ab".into()),
         ] {
             let mut out = b"-".to_vec();
-            assert_eq!(flat.copy(&&ids[..], 0, but, &mut out), taken);
+            assert_eq!(flat.copy(ids, 0, but, &mut out), taken);
             assert_eq!(out, text.as_bytes());
         }
         let many = vec![1; 5000];
         let mut out = Vec::new();
-        assert_eq!(flat.copy(&&many[..], 0, all, &mut out), 5000);
+        assert_eq!(flat.copy(&many, 0, all, &mut out), 5000);
         assert_eq!(out, long.repeat(5000).as_bytes());
     }
 
@@ -270,7 +276,7 @@ mod tests {
             let ids: Vec<u32> = (0..many).map(|_| (random.next() % kinds) as u32).collect();
             let mut out = Vec::with_capacity(room(ids.len()));
             let but = But { specials: false, bytes: false };
-            assert_eq!(flat.copy(&&ids[..], 0, but, &mut out), ids.len());
+            assert_eq!(flat.copy(&ids, 0, but, &mut out), ids.len());
             let expected: Vec<&[u8]> = ids.iter().map(|&id| texts[id as usize]).collect();
             assert_eq!(out, expected.concat());
         }

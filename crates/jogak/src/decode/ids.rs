@@ -10,7 +10,7 @@ pub trait Ids {
     fn id(&self, place: usize) -> Option<u32>;
 }
 
-impl Ids for &[u32] {
+impl Ids for [u32] {
     fn count(&self) -> usize {
         self.len()
     }
@@ -21,13 +21,13 @@ impl Ids for &[u32] {
     }
 }
 
-impl<I: Ids> Ids for &I {
+impl Ids for Vec<u32> {
     fn count(&self) -> usize {
-        (**self).count()
+        self.len()
     }
 
     #[inline(always)]
     fn id(&self, place: usize) -> Option<u32> {
-        (**self).id(place)
+        self.get(place).copied()
     }
 }

@@ -159,7 +159,7 @@ impl Decoder {
     ///
     /// # Errors
     /// [`Error::UnknownId`] for an id without a piece; [`Error::PatternGaveUp`].
-    pub fn bytes(&self, ids: impl Ids, skip_specials: bool) -> Result<Vec<u8>> {
+    pub fn bytes(&self, ids: &(impl Ids + ?Sized), skip_specials: bool) -> Result<Vec<u8>> {
         match &self.way {
             Way::Native(native) => {
                 let mut draft = Draft::default();
@@ -168,7 +168,7 @@ impl Decoder {
                 let mut at = 0;
                 while let Some(id) = ids.id(at) {
                     if native.is_settled(&draft) {
-                        let copied = self.flat.copy(&ids, at, but, &mut draft.bytes);
+                        let copied = self.flat.copy(ids, at, but, &mut draft.bytes);
                         if copied > 0 {
                             at += copied;
                             draft.copied();
@@ -191,7 +191,7 @@ impl Decoder {
     ///
     /// # Errors
     /// As [`Decoder::bytes`].
-    pub fn text(&self, ids: impl Ids, skip_specials: bool) -> Result<String> {
+    pub fn text(&self, ids: &(impl Ids + ?Sized), skip_specials: bool) -> Result<String> {
         self.raw_text(ids, skip_specials).map(into_text)
     }
 
@@ -200,7 +200,7 @@ impl Decoder {
     ///
     /// # Errors
     /// As [`Decoder::bytes`].
-    pub fn raw_text(&self, ids: impl Ids, skip_specials: bool) -> Result<Vec<u8>> {
+    pub fn raw_text(&self, ids: &(impl Ids + ?Sized), skip_specials: bool) -> Result<Vec<u8>> {
         match &self.way {
             Way::Chain(chain) if !chain.is_bytes() => {
                 self.stepwise(|| chain.walk(false), ids, skip_specials, false)
@@ -218,14 +218,14 @@ impl Decoder {
     fn stepwise<W: Walk>(
         &self,
         start: impl Fn() -> W,
-        ids: impl Ids,
+        ids: &(impl Ids + ?Sized),
         skip: bool,
         raw: bool,
     ) -> Result<Vec<u8>> {
         let but = But { specials: skip, bytes: false };
         if self.flat.has_bytes() {
             let whole = |out: &[u8]| raw || simdutf8::basic::from_utf8(out).is_ok();
-            if let Some(out) = self.walked(start(), &ids, but, whole)? {
+            if let Some(out) = self.walked(start(), ids, but, whole)? {
                 return Ok(out);
             }
         }
@@ -238,7 +238,7 @@ impl Decoder {
     fn walked(
         &self,
         mut walk: impl Walk,
-        ids: impl Ids,
+        ids: &(impl Ids + ?Sized),
         but: But,
         is_whole: impl Fn(&[u8]) -> bool,
     ) -> Result<Option<Vec<u8>>> {
@@ -246,7 +246,7 @@ impl Decoder {
         let mut at = 0;
         while let Some(id) = ids.id(at) {
             if walk.is_settled() {
-                let copied = self.flat.copy(&ids, at, but, &mut out);
+                let copied = self.flat.copy(ids, at, but, &mut out);
                 if copied > 0 {
                     at += copied;
                     walk.copied();
@@ -384,13 +384,9 @@ mod tests {
                         let mut stream = Stream::new(&decoder, skip);
                         let mut expected = stream.push(&decoder, &ids).unwrap();
                         expected += &stream.finish(&decoder).unwrap();
-                        assert_eq!(
-                            decoder.text(&ids[..], skip).unwrap(),
-                            expected,
-                            "{ids:?}, {skip}"
-                        );
-                        let bytes = decoder.bytes(&ids[..], skip).unwrap();
-                        assert_eq!(bytes, by_one.bytes(&ids[..], skip).unwrap(), "{ids:?}, {skip}");
+                        assert_eq!(decoder.text(&ids, skip).unwrap(), expected, "{ids:?}, {skip}");
+                        let bytes = decoder.bytes(&ids, skip).unwrap();
+                        assert_eq!(bytes, by_one.bytes(&ids, skip).unwrap(), "{ids:?}, {skip}");
                         let is_broken = expected.contains('\u{FFFD}');
                         if is_broken { broken += 1 } else { whole += 1 }
                     }
