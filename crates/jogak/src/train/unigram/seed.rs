@@ -15,6 +15,7 @@ use rustc_hash::FxHashSet;
 use super::UnigramConfig;
 use super::chunks::{Chunks, END, MARKS, Uncut};
 use super::suffix::{Ends, Suffixes};
+use crate::beside::both;
 use crate::scan::{give_back_memory, prefetch};
 use crate::train::parallel::share;
 use crate::train::radix::sort_by_upper_bits;
@@ -114,14 +115,12 @@ impl<'c> Filter<'c> {
 /// Chooses the first pieces.
 pub(super) fn seeds(chunks: &Chunks, config: &UnigramConfig) -> Seeds {
     let alphabet = chunks.alphabet.len();
-    let mut suffixes = Suffixes::new(
-        &chunks.text,
-        alphabet,
-        config.max_piece_length,
-        Ends::Differ,
-        config.threads,
+    let (longest, threads) = (config.max_piece_length, config.threads);
+    let (mut suffixes, weights) = both(
+        threads > 1,
+        || Suffixes::new(&chunks.text, alphabet, longest, Ends::Differ, threads),
+        || Weights::new(chunks),
     );
-    let weights = Weights::new(chunks);
     let filter = Filter::new(&chunks.alphabet, config);
     let mut chosen = if let Some(uncut) = &chunks.uncut {
         beyond_chunks(uncut, chunks, &suffixes, &filter)
@@ -305,15 +304,25 @@ impl<W: Weigh> Sweep<'_, W> {
         let mut jobs: Vec<(usize, usize)> =
             (1..=alphabet).map(|c| (buckets[c], buckets[c + 1])).filter(|(l, r)| l < r).collect();
         jobs.sort_by_key(|(left, right)| std::cmp::Reverse(right - left));
-        let best = || Best { size, found: Vec::new(), least: 0 };
-        let all = share(self.config.threads, jobs.into_iter(), best, |best, (left, right)| {
-            self.bucket(left, right, ends, |candidate| {
-                best.offer(candidate, || {
-                    let at = self.suffixes.order[candidate.left as usize] as usize;
-                    allows(at, &self.text[at..at + candidate.length as usize])
+        let order = &self.suffixes.order;
+        let allowed = |candidate: &Candidate| {
+            let at = order[candidate.left as usize] as usize;
+            allows(at, &self.text[at..at + candidate.length as usize])
+        };
+        let all = share(
+            self.config.threads,
+            jobs.into_iter(),
+            || Best::new(size),
+            |best, (left, right)| {
+                self.bucket(left, right, ends, |candidate| {
+                    if best.may_be_one(&candidate) {
+                        prefetch(self.text, order[candidate.left as usize] as usize);
+                        best.offer(candidate, &allowed);
+                    }
                 });
-            });
-        });
+                best.settle(&allowed);
+            },
+        );
         let both = |mut best: Best, other: Best| {
             best.found.extend(other.found);
             best.trim();
@@ -379,6 +388,9 @@ impl<W: Weigh> Sweep<'_, W> {
     }
 }
 
+/// So many candidates wait until their text is looked at, which has been asked for meanwhile.
+const WAITING: usize = 32;
+
 /// The best candidates so far, in no order.
 struct Best {
     /// How many are wanted.
@@ -387,23 +399,41 @@ struct Best {
     found: Vec<Candidate>,
     /// As many as are wanted have this score or a higher one.
     least: u64,
+    /// Those of which nobody knows yet whether they are allowed.
+    waiting: Vec<Candidate>,
 }
 
 impl Best {
-    /// Takes a candidate that may be one of the best, if it is allowed.
+    fn new(size: usize) -> Self {
+        Self { size, found: Vec::new(), least: 0, waiting: Vec::with_capacity(WAITING) }
+    }
+
     #[inline(always)]
-    fn offer(&mut self, candidate: Candidate, allowed: impl FnOnce() -> bool) {
-        if candidate.score >= self.least && allowed() {
-            self.found.push(candidate);
-            if self.found.len() >= (self.size + self.size / 4).max(1024) {
-                self.trim();
-            }
+    fn may_be_one(&self, candidate: &Candidate) -> bool {
+        candidate.score >= self.least
+    }
+
+    /// Takes a candidate that may be one of the best, if it is allowed; which is asked later, at the latest by
+    /// [`Best::settle`].
+    #[inline(always)]
+    fn offer(&mut self, candidate: Candidate, allowed: impl Fn(&Candidate) -> bool) {
+        self.waiting.push(candidate);
+        if self.waiting.len() >= WAITING {
+            self.settle(allowed);
+        }
+    }
+
+    /// Asks of all that wait.
+    fn settle(&mut self, allowed: impl Fn(&Candidate) -> bool) {
+        self.found.extend(self.waiting.drain(..).filter(allowed));
+        if self.found.len() >= (self.size + self.size / 4).max(1024) {
+            self.trim();
         }
     }
 
     /// Keeps as many as are wanted. Ties go to the text that sorts first.
     fn trim(&mut self) {
-        let Self { size, found, least } = self;
+        let Self { size, found, least, .. } = self;
         if found.len() > *size {
             found.select_nth_unstable_by_key(*size, |candidate| {
                 (std::cmp::Reverse(candidate.score), candidate.left, candidate.length)
@@ -431,14 +461,19 @@ mod tests {
                     length: left % 7,
                 };
                 let mut all: Vec<Candidate> = (0..20_000).map(candidate).collect();
-                let mut best = Best { size, found: Vec::new(), least: 0 };
+                let mut best = Best::new(size);
+                let allowed = |candidate: &Candidate| candidate.length < 6;
                 // In no order of their places: what comes late may win a tie.
                 for part in all.chunks(3000).rev() {
-                    part.iter()
-                        .for_each(|&candidate| best.offer(candidate, || candidate.length < 6));
+                    for &candidate in part {
+                        if best.may_be_one(&candidate) {
+                            best.offer(candidate, allowed);
+                        }
+                    }
                 }
+                best.settle(allowed);
                 best.trim();
-                all.retain(|candidate| candidate.length < 6);
+                all.retain(allowed);
                 all.sort_by_key(|candidate| (std::cmp::Reverse(candidate.score), candidate.left));
                 let mut found: Vec<u32> = best.found.iter().map(|found| found.left).collect();
                 let mut expected: Vec<u32> = all[..size].iter().map(|best| best.left).collect();

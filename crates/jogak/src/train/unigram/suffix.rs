@@ -3,6 +3,8 @@
 //! Rule: no suffix is compared beyond the longest piece and one character more, so that the cost does
 //! not depend on how repetitive the text is: O(n log n) for n characters.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use super::chunks::{END, Packing};
 use crate::scan::prefetch;
 use crate::train::parallel::share;
@@ -40,22 +42,7 @@ impl Suffixes {
         ends: Ends,
         threads: usize,
     ) -> Self {
-        let mut buckets = vec![0usize; alphabet + 2];
-        for &character in text.iter().filter(|&&character| character != END) {
-            buckets[character as usize + 1] += 1;
-        }
-        for character in 1..buckets.len() {
-            buckets[character] += buckets[character - 1];
-        }
-        let mut order = vec![0u32; buckets[alphabet + 1]];
-        let mut next = buckets.clone();
-        for (&character, at) in text.iter().zip(0u32..) {
-            if character != END {
-                let place = &mut next[character as usize];
-                order[*place] = at;
-                *place += 1;
-            }
-        }
+        let (mut order, buckets) = by_character(text, alphabet, threads);
         let mut shared = vec![0u8; order.len()];
         let sorter = Sorter { text, packing: Packing::new(alphabet), limit: longest + 1, ends };
         let mut jobs: Vec<(&mut [u32], &mut [u8])> = Vec::new();
@@ -76,6 +63,53 @@ impl Suffixes {
         });
         Self { order, shared, buckets }
     }
+}
+
+/// The places of all characters but ends, those of each character together and in order; and where those of each
+/// begin.
+///
+/// Each thread counts the characters of a part of the text. Then it is known where it may write their places: behind those
+/// that other threads have of the parts before.
+fn by_character(text: &[u32], alphabet: usize, threads: usize) -> (Vec<u32>, Vec<usize>) {
+    let size = text.len().div_ceil(threads.max(1)).max(1);
+    let parts = || text.chunks(size).enumerate();
+    let mut counts = vec![vec![0usize; alphabet + 1]; parts().len()];
+    share(
+        threads,
+        parts().zip(&mut counts),
+        || (),
+        |(), ((_, part), counts)| {
+            for &character in part {
+                counts[character as usize] += 1;
+            }
+        },
+    );
+    let mut buckets = vec![0; alphabet + 2];
+    let mut total = 0;
+    for character in 1..=alphabet {
+        buckets[character] = total;
+        for counts in &mut counts {
+            // From here on it is the place of the next one.
+            total += std::mem::replace(&mut counts[character], total);
+        }
+    }
+    buckets[alphabet + 1] = total;
+    let order: Vec<AtomicU32> = std::iter::repeat_with(AtomicU32::default).take(total).collect();
+    share(
+        threads,
+        parts().zip(&mut counts),
+        || (),
+        |(), ((number, part), next)| {
+            for (&character, at) in part.iter().zip((number * size) as u32..) {
+                if character != END {
+                    let place = &mut next[character as usize];
+                    order[*place].store(at, Ordering::Relaxed);
+                    *place += 1;
+                }
+            }
+        },
+    );
+    (order.into_iter().map(AtomicU32::into_inner).collect(), buckets)
 }
 
 struct Sorter<'t> {
