@@ -317,7 +317,7 @@ impl<W: Weigh> Sweep<'_, W> {
                 self.bucket(left, right, ends, |candidate| {
                     if best.may_be_one(&candidate) {
                         prefetch(self.text, order[candidate.left as usize] as usize);
-                        best.offer(candidate, &allowed);
+                        best.offer(candidate, allowed);
                     }
                 });
                 best.settle(&allowed);
