@@ -320,7 +320,7 @@ impl<W: Weigh> Sweep<'_, W> {
                         best.offer(candidate, allowed);
                     }
                 });
-                best.settle(&allowed);
+                best.settle(allowed);
             },
         );
         let both = |mut best: Best, other: Best| {
