@@ -90,23 +90,10 @@ impl Vocab {
     pub fn push(&mut self, piece: &[u8]) {
         self.bytes.extend_from_slice(piece);
         self.ends.push(self.bytes.len());
-        if self.index.get().is_some() {
-            self.enter_last();
+        let Self { bytes, ends, index } = self;
+        if let Some(index) = index.get_mut() {
+            enter((bytes, ends), ends.len() as u32 - 1, index);
         }
-    }
-
-    #[cold]
-    fn enter_last(&mut self) {
-        let Some(mut index) = self.index.take() else { return };
-        self.enter(self.ends.len() as u32 - 1, &mut index);
-        self.index = OnceLock::from(index);
-    }
-
-    fn enter(&self, id: u32, index: &mut HashTable<u32>) {
-        let Some(piece) = self.piece(id) else { return };
-        let equal = |&other: &u32| self.piece(other) == Some(piece);
-        let rehash = |&other: &u32| hash(self.piece(other).unwrap_or_default());
-        index.entry(hash(piece), equal, rehash).or_insert(id);
     }
 
     /// Makes ready for [`Vocab::id`], which otherwise does so the first time.
@@ -125,7 +112,8 @@ impl Vocab {
         }
         // Made before the lock is taken: a process forked meanwhile does not find it taken.
         let mut index = HashTable::with_capacity(self.ends.len());
-        (0..self.ends.len() as u32).for_each(|id| self.enter(id, &mut index));
+        let pieces = (&self.bytes[..], &self.ends[..]);
+        (0..self.ends.len() as u32).for_each(|id| enter(pieces, id, &mut index));
         self.index.get_or_init(|| index)
     }
 
@@ -147,10 +135,7 @@ impl Vocab {
     /// The bytes of a piece; None for an id that stands for nothing.
     #[inline]
     pub fn piece(&self, id: u32) -> Option<&[u8]> {
-        let id = id as usize;
-        let end = *self.ends.get(id)?;
-        let start = if id == 0 { 0 } else { self.ends[id - 1] };
-        (start < end).then(|| &self.bytes[start..end])
+        piece((&self.bytes, &self.ends), id)
     }
 
     /// The first id of a piece that is one byte or one character; 0 if there is none.
@@ -177,6 +162,23 @@ impl Vocab {
     pub fn id(&self, piece: &[u8]) -> Option<u32> {
         self.index().find(hash(piece), |&id| self.piece(id) == Some(piece)).copied()
     }
+}
+
+/// One of the pieces that stand one behind the other, by where each ends.
+#[inline]
+fn piece<'a>((bytes, ends): (&'a [u8], &[usize]), id: u32) -> Option<&'a [u8]> {
+    let id = id as usize;
+    let end = *ends.get(id)?;
+    let start = if id == 0 { 0 } else { ends[id - 1] };
+    (start < end).then(|| &bytes[start..end])
+}
+
+/// Enters a piece into the index, unless there is one of the same bytes.
+fn enter(pieces: (&[u8], &[usize]), id: u32, index: &mut HashTable<u32>) {
+    let Some(bytes) = piece(pieces, id) else { return };
+    let equal = |&other: &u32| piece(pieces, other) == Some(bytes);
+    let rehash = |&other: &u32| hash(piece(pieces, other).unwrap_or_default());
+    index.entry(hash(bytes), equal, rehash).or_insert(id);
 }
 
 /// Pieces as a tree of bytes, to find all that start at a place of a text.
