@@ -204,7 +204,7 @@ impl Objects {
 }
 
 /// Longer lists are read before they are decoded, as others may have the interpreter meanwhile.
-const LONGEST: usize = 1 << 15;
+const LONGEST: usize = 1 << 13;
 /// The memory of a number is asked for so many places ahead.
 const AHEAD: usize = 128;
 

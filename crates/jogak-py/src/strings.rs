@@ -97,10 +97,29 @@ const SHORT: usize = 1 << 8;
 thread_local! {
     /// Room for the code points of a string.
     static POINTS: Cell<Vec<u32>> = const { Cell::new(Vec::new()) };
+    /// Room for a text before it is a string.
+    static TEXT: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
-/// So many code points at most are kept room for.
+/// So much room at most is kept of each, in numbers and in bytes.
 const KEPT: usize = 1 << 16;
+
+/// A string of the bytes that `write` gives. It gets memory for them: what would be free again between one string and
+/// the next is a hole that the one behind it may not fit.
+///
+/// # Errors
+/// As `write`.
+pub(crate) fn written<'py, E>(
+    py: Python<'py>,
+    write: impl FnOnce(Vec<u8>) -> Result<Vec<u8>, E>,
+) -> Result<Bound<'py, PyString>, E> {
+    let text = write(TEXT.take())?;
+    let made = string(py, &text);
+    if text.capacity() <= KEPT {
+        TEXT.set(text);
+    }
+    Ok(made)
+}
 
 /// Bytes as a string; what is no UTF-8 is replaced.
 ///

@@ -24,7 +24,7 @@ use crate::normalizers::parse_normalizer;
 use crate::numbers::read_along;
 use crate::pieces::tokens_of;
 use crate::schemes::parse_pretokenizer;
-use crate::strings::{eastern_points, string};
+use crate::strings::{eastern_points, string, written};
 use crate::texts::{Failed, Given, PyChosen, Text, no_utf8, policy};
 use crate::vocabulary::Texts;
 
@@ -224,15 +224,21 @@ impl PyTokenizer {
         skip_special: bool,
     ) -> PyResult<Bound<'py, PyString>> {
         let decoder = self.core.decoder();
-        // What is wrong is told of all ids.
-        if let Some(Ok(text)) = read_along(ids, |ids| decoder.raw_text(ids, skip_special)) {
-            return Ok(string(py, &text));
+        let text = written(py, |room| {
+            let text = read_along(ids, |ids| decoder.raw_text_in(room, ids, skip_special));
+            text.and_then(Result::ok).ok_or(())
+        });
+        if let Ok(text) = text {
+            return Ok(text);
         }
+        // What is wrong is told of all ids.
         let ids = ids_of(ids)?;
-        let run = || decoder.raw_text(&ids, skip_special);
-        // Letting go of the interpreter costs more than a few ids.
-        let text = if ids.len() < 1024 { run() } else { py.detach(run) }.map_err(to_py)?;
-        Ok(string(py, &text))
+        let text = written(py, |room| {
+            let run = || decoder.raw_text_in(room, &ids, skip_special);
+            // Letting go of the interpreter costs more than a few ids.
+            if ids.len() < 1024 { run() } else { py.detach(run) }
+        });
+        text.map_err(to_py)
     }
 
     /// The texts of many lists of ids; with offsets, they stand in one array.

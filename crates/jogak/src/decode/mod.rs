@@ -160,10 +160,19 @@ impl Decoder {
     /// # Errors
     /// [`Error::UnknownId`] for an id without a piece; [`Error::PatternGaveUp`].
     pub fn bytes(&self, ids: &(impl Ids + ?Sized), skip_specials: bool) -> Result<Vec<u8>> {
+        self.bytes_in(Vec::new(), ids, skip_specials)
+    }
+
+    fn bytes_in(
+        &self,
+        room: Vec<u8>,
+        ids: &(impl Ids + ?Sized),
+        skip_specials: bool,
+    ) -> Result<Vec<u8>> {
         match &self.way {
             Way::Native(native) => {
                 let mut draft = Draft::default();
-                draft.bytes.reserve(flat::room(ids.count()));
+                draft.bytes = made_ready(room, ids);
                 let but = But { specials: skip_specials, bytes: false };
                 let mut at = 0;
                 while let Some(id) = ids.id(at) {
@@ -182,8 +191,10 @@ impl Decoder {
                 native.end_stretch(&mut draft, true);
                 Ok(draft.bytes)
             }
-            Way::Chain(chain) => self.stepwise(|| chain.walk(true), ids, skip_specials, true),
-            Way::SentencePiece(way) => self.stepwise(|| way.walk(true), ids, skip_specials, true),
+            Way::Chain(chain) => self.stepwise(room, || chain.walk(true), ids, skip_specials, true),
+            Way::SentencePiece(way) => {
+                self.stepwise(room, || way.walk(true), ids, skip_specials, true)
+            }
         }
     }
 
@@ -201,12 +212,27 @@ impl Decoder {
     /// # Errors
     /// As [`Decoder::bytes`].
     pub fn raw_text(&self, ids: &(impl Ids + ?Sized), skip_specials: bool) -> Result<Vec<u8>> {
+        self.raw_text_in(Vec::new(), ids, skip_specials)
+    }
+
+    /// The same in memory that somebody has; what is in it goes.
+    ///
+    /// # Errors
+    /// As [`Decoder::bytes`]; then the memory is gone.
+    pub fn raw_text_in(
+        &self,
+        room: Vec<u8>,
+        ids: &(impl Ids + ?Sized),
+        skip_specials: bool,
+    ) -> Result<Vec<u8>> {
         match &self.way {
             Way::Chain(chain) if !chain.is_bytes() => {
-                self.stepwise(|| chain.walk(false), ids, skip_specials, false)
+                self.stepwise(room, || chain.walk(false), ids, skip_specials, false)
             }
-            Way::SentencePiece(way) => self.stepwise(|| way.walk(false), ids, skip_specials, false),
-            _ => self.bytes(ids, skip_specials),
+            Way::SentencePiece(way) => {
+                self.stepwise(room, || way.walk(false), ids, skip_specials, false)
+            }
+            _ => self.bytes_in(room, ids, skip_specials),
         }
     }
 
@@ -217,6 +243,7 @@ impl Decoder {
     /// for bytes as they are.
     fn stepwise<W: Walk>(
         &self,
+        mut room: Vec<u8>,
         start: impl Fn() -> W,
         ids: &(impl Ids + ?Sized),
         skip: bool,
@@ -225,24 +252,25 @@ impl Decoder {
         let but = But { specials: skip, bytes: false };
         if self.flat.has_bytes() {
             let whole = |out: &[u8]| raw || simdutf8::basic::from_utf8(out).is_ok();
-            if let Some(out) = self.walked(start(), ids, but, whole)? {
+            if let Some(out) = self.walked(std::mem::take(&mut room), start(), ids, but, whole)? {
                 return Ok(out);
             }
         }
         let but = But { bytes: true, ..but };
-        Ok(self.walked(start(), ids, but, |_| true)?.unwrap_or_default())
+        Ok(self.walked(room, start(), ids, but, |_| true)?.unwrap_or_default())
     }
 
     /// The same; nothing if `is_whole` says no of a text that ids were copied to, where it ends or something is to be looked
     /// at.
     fn walked(
         &self,
+        room: Vec<u8>,
         mut walk: impl Walk,
         ids: &(impl Ids + ?Sized),
         but: But,
         is_whole: impl Fn(&[u8]) -> bool,
     ) -> Result<Option<Vec<u8>>> {
-        let mut out = Vec::with_capacity(flat::room(ids.count()));
+        let mut out = made_ready(room, ids);
         let mut at = 0;
         while let Some(id) = ids.id(at) {
             if walk.is_settled() {
@@ -265,6 +293,13 @@ impl Decoder {
         walk.finish(&mut out)?;
         Ok(is_whole(&out).then_some(out))
     }
+}
+
+/// Memory for the texts of ids.
+fn made_ready(mut room: Vec<u8>, ids: &(impl Ids + ?Sized)) -> Vec<u8> {
+    room.clear();
+    room.reserve(flat::room(ids.count()));
+    room
 }
 
 /// The bytes of the last character of a text, or what there is of it. No more than a character has are looked at, as somebody
