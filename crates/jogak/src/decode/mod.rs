@@ -217,6 +217,18 @@ impl Decoder {
 
     /// The same in memory that somebody has; what is in it goes.
     ///
+    /// ```
+    /// use jogak::decode::Decoder;
+    /// use jogak::symbols::Marker;
+    /// use jogak::vocab::Vocab;
+    ///
+    /// let decoder = Decoder::new(Vocab::new(["lo", "w", "er"]), &[], None, Marker::None, None);
+    /// let text = decoder.raw_text_in(Vec::new(), &[0, 1, 2][..], false)?;
+    /// assert_eq!(text, b"lower");
+    /// assert_eq!(decoder.raw_text_in(text, &[0, 1][..], false)?, b"low");
+    /// # Ok::<(), jogak::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Decoder::bytes`]; then the memory is gone.
     pub fn raw_text_in(
