@@ -227,12 +227,9 @@ impl Added {
         self.run(&self.plain, text, trusted, Place::WHOLE, policy, &mut part)
     }
 
-    /// The first character of each token that may be found in a text as it comes.
-    pub(crate) fn firsts(&self) -> impl Iterator<Item = char> {
-        self.tokens
-            .iter()
-            .filter(|token| !token.normalized)
-            .filter_map(|token| token.text.chars().next())
+    /// The texts of the tokens that may be found in a text as it comes.
+    pub(crate) fn plain_texts(&self) -> impl Iterator<Item = &str> {
+        self.tokens.iter().filter(|token| !token.normalized).map(|token| token.text.as_str())
     }
 
     /// Whether no text of a token that is looked for is in a text, nor in any part of it.

@@ -2,13 +2,13 @@
 //!
 //! In words: a text of SentencePiece's BPE is one word, and nothing is done to it but that spaces become `▁`. In Chinese and Korean
 //! most of its parts are single characters, and their ids stand in a list by code point. A string of Python is code points; so all
-//! that is asked before is whether a token may be in the text that is found before it is cut.
+//! that is asked before is whether a token is in the text that is found before it is cut.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::characters;
 use super::texts::{ByPoints, Points};
-use super::words::Learner;
+use super::words::{Learner, is_nearly_all};
 use super::{Learned, Request, Tokenizer, Worker};
 use crate::added::{Added, SpecialPolicy};
 use crate::cache::KnownWords;
@@ -20,10 +20,10 @@ use crate::scan::{Look, Task, fastest};
 
 /// Characters that tokens may begin with, at most.
 const FEW: usize = 4;
+/// So many tokens are looked for where one may begin; if there are more, one may be there.
+const TOKENS: usize = 64;
 /// The first of Chinese characters, Hangul and Japanese syllables, and what stands around them.
 const EASTERN: u32 = 0x3000;
-/// A text has at least one of them in so many characters: of others, more parts are looked up by themselves, for which UTF-8 is made.
-const AMONG: usize = 3;
 /// Characters that are looked at together.
 const TOGETHER: usize = 64;
 /// Stretches of texts that go by characters, one behind the other, until it is taken for certain that the next ones do.
@@ -35,7 +35,8 @@ const NONE: u32 = u32::MAX;
 #[derive(Debug)]
 pub(super) struct Reads {
     marks: Marks,
-    /// What the tokens begin with that are found in texts.
+    /// The tokens that are found in texts, and what they begin with.
+    tokens: Vec<Vec<u32>>,
     firsts: [u32; FEW],
     /// More than 0 if parts were more than single characters of late, so that UTF-8 was made after all: how many stretches of texts
     /// have to go by characters until those that come again do.
@@ -50,22 +51,31 @@ impl Reads {
         if !one_word || !model.cuts_all_words(one_word) || model.cuts().is_none() {
             return None;
         }
-        let mut all: Vec<u32> = added.firsts().map(u32::from).collect();
+        let points = |text: &str| text.chars().map(u32::from).collect::<Vec<_>>();
+        let tokens: Vec<Vec<u32>> = added.plain_texts().map(points).collect();
+        let mut all: Vec<u32> = tokens.iter().filter_map(|token| token.first().copied()).collect();
         all.sort_unstable();
         all.dedup();
         let mut firsts = [NONE; FEW];
         firsts.get_mut(..all.len())?.copy_from_slice(&all);
-        Some(Self { marks, firsts, wary: AtomicU32::new(0) })
+        Some(Self { marks, tokens, firsts, wary: AtomicU32::new(0) })
     }
 
-    /// How many bytes a text has, if it may be read so: all of it are characters, enough of them of East Asia, and none may begin a
-    /// token if one is looked for.
+    /// How many bytes a text has, if it may be read so: all of it are characters, nearly all of East Asia, and no token is in it
+    /// if one is looked for.
     fn suits(&self, points: &[u32], looks: bool) -> Option<usize> {
         let mut seen = Seen::default();
         let firsts = if looks { self.firsts } else { [NONE; FEW] };
         fastest(Check { points, firsts, seen: &mut seen });
-        let suits = !seen.other && !points.is_empty() && seen.eastern * AMONG >= points.len();
-        suits.then_some(seen.bytes)
+        let suits = !seen.other && !points.is_empty() && is_nearly_all(seen.eastern, seen.bytes);
+        (suits && !(seen.first && self.may_have_token(points))).then_some(seen.bytes)
+    }
+
+    /// Whether a token may be in a text.
+    fn may_have_token(&self, points: &[u32]) -> bool {
+        let begins = |at: usize| self.tokens.iter().any(|token| points[at..].starts_with(token));
+        let mut firsts = (0..points.len()).filter(|&at| self.firsts.contains(&points[at]));
+        self.tokens.len() > TOKENS || firsts.any(begins)
     }
 }
 
@@ -76,8 +86,10 @@ struct Seen {
     eastern: usize,
     /// How many bytes their UTF-8 has.
     bytes: usize,
-    /// Some are none of characters, or may begin a token.
+    /// Some are none of characters.
     other: bool,
+    /// Some may begin a token.
+    first: bool,
 }
 
 /// Looks at all of them.
@@ -92,19 +104,20 @@ impl Task for Check<'_> {
     fn run<L: Look>(self) {
         let Self { points, firsts, seen } = self;
         for points in points.chunks(TOGETHER) {
-            let (mut eastern, mut bytes, mut other) = (0, 0, 0);
+            let (mut eastern, mut bytes, mut other, mut first) = (0, 0, 0, 0);
             for &point in points {
                 let beyond = |first: u32| u32::from(point >= first);
                 eastern += beyond(EASTERN);
                 bytes += 1 + beyond(0x80) + beyond(0x800) + beyond(0x1_0000);
                 other |= u32::from(point.wrapping_sub(0xD800) < 0x800) | beyond(0x11_0000);
-                for first in firsts {
-                    other |= u32::from(point == first);
+                for one in firsts {
+                    first |= u32::from(point == one);
                 }
             }
             seen.eastern += eastern as usize;
             seen.bytes += bytes as usize;
             seen.other |= other != 0;
+            seen.first |= first != 0;
         }
     }
 }
@@ -234,7 +247,8 @@ mod tests {
                 let expected = Seen {
                     eastern: points.iter().filter(|&&one| one >= EASTERN).count(),
                     bytes: text.as_ref().map_or(0, String::len),
-                    other: text.is_none() || points.iter().any(|one| firsts.contains(one)),
+                    other: text.is_none(),
+                    first: points.iter().any(|one| firsts.contains(one)),
                 };
                 every_way(|way| {
                     let mut seen = Seen::default();
@@ -244,7 +258,7 @@ mod tests {
                     }
                     assert_eq!(seen, expected, "{way:?} {points:X?}");
                 });
-                (good, all) = (good + u32::from(!expected.other), all + 1);
+                (good, all) = (good + u32::from(!expected.other && !expected.first), all + 1);
             }
         }
         assert!(good > all / 5 && good < all * 4 / 5, "{good} {all}");

@@ -278,9 +278,15 @@ impl<'a> Words<'a> {
     }
 }
 
-/// Whether a quarter of the bytes of a text are of characters of three bytes, but for those of which `▁` is one.
+/// Whether nearly all of so many bytes are of `characters` of three bytes. With fewer, a text that is one word falls into so many
+/// other parts that it is better to look up all of them together.
+pub(super) fn is_nearly_all(characters: usize, bytes: usize) -> bool {
+    characters * 3 * 5 >= bytes * 4
+}
+
+/// The same of a text, but for those of which `▁` is one.
 fn is_of_characters(text: &[u8]) -> bool {
-    count(text, |byte| matches!(byte, 0xE3..=0xEF)) * 3 * 4 >= text.len()
+    is_nearly_all(count(text, |byte| matches!(byte, 0xE3..=0xEF)), text.len())
 }
 
 impl Tokenizer {
