@@ -9,6 +9,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use super::arena::{AHEAD, Arena};
 use super::partner::Job;
 use super::store::{List, Store};
+use crate::scan::prefetch;
 
 /// What all threads look at.
 #[derive(Debug)]
@@ -160,6 +161,23 @@ impl Side {
         self.lists.get(number as usize).map_or(&[], |&list| self.store.get(list))
     }
 
+    /// Says that the list of a pair's places will be asked for soon.
+    pub(super) fn ask_list(&self, number: u32) {
+        prefetch(&self.lists, number as usize);
+    }
+
+    /// Says that the places of a pair will be asked for soon.
+    pub(super) fn ask_places(&self, number: u32) {
+        if let Some(&list) = self.lists.get(number as usize) {
+            self.store.ask(list);
+        }
+    }
+
+    /// Says that the slots at the first places of a pair will be asked for soon.
+    pub(super) fn ask_slots(&self, arena: &Arena, number: u32) {
+        self.places(number).iter().take(AHEAD).for_each(|&place| arena.ask(place));
+    }
+
     /// Drops the places of a pair that are stale, up to the first one that is not.
     pub(super) fn skip_stale(&mut self, field: &Field, number: u32, (left, right): (u32, u32)) {
         let Some(list) = self.lists.get_mut(number as usize) else { return };
@@ -215,7 +233,12 @@ impl Side {
         for &number in &batch.gone {
             self.drop_list(number);
         }
-        for &rule in &batch.rules {
+        for (index, &rule) in batch.rules.iter().enumerate() {
+            // What the next ones need comes step by step meanwhile.
+            let later = |ahead: usize| batch.rules.get(index + ahead);
+            later(3).inspect(|rule| self.ask_list(rule.number));
+            later(2).inspect(|rule| self.ask_places(rule.number));
+            later(1).inspect(|rule| self.ask_slots(&field.arena, rule.number));
             self.replace_one(&field.arena, &widths, rule);
             self.drop_list(rule.number);
         }

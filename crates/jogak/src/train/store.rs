@@ -1,12 +1,17 @@
 //! Lists of places, one behind the other in one room: what makes and drops lists by the million asks the
 //! system for memory only when the room grows.
 
+use crate::scan::prefetch;
+
 /// A list: where it starts, and how long it is.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct List {
     start: usize,
     len: usize,
 }
+
+/// So many places are fetched together.
+const LINE: usize = 16;
 
 /// Room for lists. What is given back is used again, by lists of the same size or by shorter ones.
 #[derive(Debug, Default)]
@@ -36,6 +41,12 @@ impl Store {
     /// The places of a list.
     pub(super) fn get(&self, list: List) -> &[u32] {
         &self.places[list.start..list.start + list.len]
+    }
+
+    /// Says that a list will be read soon.
+    pub(super) fn ask(&self, list: List) {
+        prefetch(&self.places, list.start);
+        prefetch(&self.places, list.start + LINE);
     }
 
     /// A list of so many places, without a meaning as yet.

@@ -42,6 +42,8 @@ pub(super) struct Learner<'a> {
     kept: Kept,
     /// The text of the merge that was chosen.
     joined: Vec<u8>,
+    /// Pairs that may be merged next.
+    next: Vec<u32>,
 }
 
 /// How far the threshold is lowered when no pair has a row any more.
@@ -79,6 +81,7 @@ impl<'a> Learner<'a> {
             batch: Batch::default(),
             kept: Kept::default(),
             joined: Vec::new(),
+            next: Vec::new(),
         };
         learner.threshold = learner.last_floor();
         // Where rare pairs may go before frequent ones, all that may be merged are kept.
@@ -219,12 +222,22 @@ impl<'a> Learner<'a> {
         self.add_piece(merge);
         let WordPieceMerge { left, right, id, .. } = *merge;
         self.rows.take(number);
+        // What the next merge needs comes step by step meanwhile.
+        self.rows.tell_next(&mut self.next);
+        for &number in &self.next {
+            self.side.ask_list(number);
+            self.rows.ask(number);
+        }
         self.batch.rules.clear();
         self.batch.rules.push(Rule { left, right, id, number });
         self.rows.gone(&mut self.batch.gone);
         self.side.replace(&self.field, &self.batch);
         // Its places are given back.
         self.rows.free(number);
+        for &number in &self.next {
+            self.side.ask_places(number);
+            self.rows.ask_numbers(number);
+        }
         merge.replaced = self.side.done[0].merged;
         self.occurrences[left as usize] -= merge.replaced;
         self.occurrences[right as usize] -= merge.replaced;
@@ -238,6 +251,7 @@ impl<'a> Learner<'a> {
         rows.lower((left, right), before, behind, self.threshold, asleep, &ranker);
         self.before.clear(self.side.near(0, true));
         self.behind.clear(self.side.near(0, false));
+        self.next.iter().for_each(|&number| self.side.ask_slots(&self.field.arena, number));
         self.keep_new_pairs(merge);
     }
 

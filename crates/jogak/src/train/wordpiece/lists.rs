@@ -1,6 +1,8 @@
 //! Lists that grow, one behind the other in one room: millions of short ones, and nobody asks the system for
 //! memory of each.
 
+use crate::scan::prefetch;
+
 /// Where a list lies, how long it is, and how much room it has: nothing, or a power of two.
 #[derive(Debug, Clone, Copy, Default)]
 struct List {
@@ -8,6 +10,9 @@ struct List {
     len: u32,
     room: u32,
 }
+
+/// So many numbers are fetched together.
+const LINE: usize = 16;
 
 /// The room of a list that gets its first number.
 const FIRST: u32 = 4;
@@ -35,6 +40,19 @@ impl Lists {
     #[inline]
     pub(super) fn get(&self, list: u32, at: usize) -> u32 {
         self.numbers[self.lists[list as usize].start + at]
+    }
+
+    /// Says that a list will be walked soon.
+    pub(super) fn ask(&self, list: u32) {
+        prefetch(&self.lists, list as usize);
+    }
+
+    /// Says that the numbers of a list will be read soon.
+    pub(super) fn ask_numbers(&self, list: u32) {
+        if let Some(list) = self.lists.get(list as usize) {
+            prefetch(&self.numbers, list.start);
+            prefetch(&self.numbers, list.start + LINE);
+        }
     }
 
     /// Puts another number at a place of a list that it has.

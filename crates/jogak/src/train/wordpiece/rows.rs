@@ -47,6 +47,9 @@ pub(super) struct Rows {
     fallen: Vec<(Sleeper, u64)>,
 }
 
+/// In so many rounds those lose, at the latest, of whom one probably is the best next.
+const LAST_ROUNDS: usize = 3;
+
 /// A weight for every symbol; 0 for all but those that stand beside the places of a merge.
 #[derive(Debug, Default)]
 pub(super) struct Weights(Vec<u64>);
@@ -351,6 +354,40 @@ impl Rows {
         let (first, second) = (row(2 * node), row(2 * node + 1));
         let best = |row: u32| self.best.get(row as usize).copied().unwrap_or_default();
         if self.before(best(second), best(first), ranker) { second } else { first }
+    }
+
+    /// Tells pairs of which one probably is the best of all when that one is merged: those that have lost to it in the last
+    /// rounds.
+    pub(super) fn tell_next(&self, next: &mut Vec<u32>) {
+        next.clear();
+        let mut node = 1;
+        for _ in 0..LAST_ROUNDS {
+            if 2 * node >= self.winners.len() {
+                return;
+            }
+            let second_won = self.winners[2 * node + 1] == self.winners[node];
+            let loser = self.winners[2 * node + usize::from(!second_won)];
+            next.extend(self.best.get(loser as usize).map(|best| best.number));
+            node = 2 * node + usize::from(second_won);
+        }
+    }
+
+    /// Says that a pair may be merged soon, so that the lists that it is in will be walked.
+    pub(super) fn ask(&self, number: u32) {
+        self.for_each_list(number, Lists::ask);
+    }
+
+    /// The same once the lists are there: their numbers will be read.
+    pub(super) fn ask_numbers(&self, number: u32) {
+        self.for_each_list(number, Lists::ask_numbers);
+    }
+
+    fn for_each_list(&self, number: u32, ask: impl Fn(&Lists, u32)) {
+        let (left, right) = self.ids(number);
+        for lists in [&self.rows, &self.columns] {
+            ask(lists, left);
+            ask(lists, right);
+        }
     }
 
     /// The number of the best pair of all.
