@@ -2,8 +2,9 @@
 //!
 //! In words: ids are looked up, or found, as if no sum were rounded, for many words at a time. Then the scores of their
 //! pieces are added up, which tells for each word whether that holds; one for which it does not is cut from the sum
-//! before it. The same for a word with a piece that has another score. Where the sum may have started over it is made
-//! when it is asked for, which it need not be as long as it is even.
+//! before it. The same for a word with a piece that has another score, unless its best way leads by so much that no rounding
+//! turns that ([`Marked`]). Where the sum may have started over it is made when it is asked for, which it need not be as long as
+//! it is even.
 
 use super::fuse::fuse;
 use super::parts::{DENSE, Parts};
@@ -11,9 +12,9 @@ use super::raw::Together;
 use super::sums::{WORDS, Waiting, cut_exactly};
 use super::words::Habit;
 use super::{Learned, Tokenizer, Worker};
-use crate::cache::{KnownWords, LONGEST_KNOWN, look_up_spans};
-use crate::model::Scratch;
-use crate::model::unigram::{Behind, Even, EvenSum, Running, Unigram};
+use crate::cache::{KnownWords, LONGEST_KNOWN, LongWords, hash_at, look_up_spans};
+use crate::model::unigram::{Behind, Even, EvenSum, Marked, Running, Unigram};
+use crate::model::{Precision, Scratch};
 use crate::normalize::Place;
 use crate::prepare::{Raw, RawScratch, RawWord};
 
@@ -42,6 +43,11 @@ struct Words<'a> {
     room: &'a mut RawScratch,
     /// Parts of words.
     parts: &'a mut KnownWords,
+    /// Of words that have a piece with another score, or may have one: for which sums their ids hold.
+    marked: &'a mut LongWords,
+    /// Room for such a mark, and for ids.
+    mark: Vec<u32>,
+    ids: Vec<u32>,
     habit: &'a mut Habit,
     /// Where words start that are to be cut exactly, of those that are looked up, though their ids do not tell.
     odd: Vec<u32>,
@@ -106,10 +112,26 @@ impl<'a> Stretch<'a> {
         out: &'a mut Vec<u32>,
     ) -> Self {
         let Worker { learned, raw_room: room, scratch, .. } = worker;
-        let Learned { raw: known, raw_parts: parts, habit, .. } = learned;
-        let (odd, exact, sure) = (Vec::new(), Vec::new(), true);
-        let words =
-            Words { tokenizer, model, even, raw, text, scratch, room, parts, habit, odd, sure };
+        let Learned { raw: known, raw_parts: parts, marked, habit, .. } = learned;
+        let limit = || tokenizer.shares().marked;
+        let marked = marked.get_or_insert_with(|| Box::new(LongWords::new(limit())));
+        let exact = Vec::new();
+        let words = Words {
+            tokenizer,
+            model,
+            even,
+            raw,
+            text,
+            scratch,
+            room,
+            parts,
+            marked,
+            mark: Vec::new(),
+            ids: Vec::new(),
+            habit,
+            odd: Vec::new(),
+            sure: true,
+        };
         let (waiting, sum) = (Waiting::NONE, EvenSum::default());
         Self { known, out, words, waiting, sum, last: Vec::new(), exact }
     }
@@ -164,14 +186,19 @@ impl<'a> Stretch<'a> {
                 Behind::Even if !is_odd => last.push((start, end)),
                 _ => {
                     let before = known_sum(words, *sum, last, exact);
-                    *sum = words.exactly(start as usize, end as usize, None, before, exact);
-                    if *exact != ids {
-                        let moved = exact.len().wrapping_sub(ids.len());
-                        out.splice(first..behind[at], exact.iter().copied());
-                        let later = &mut behind[at..count];
-                        later.iter_mut().for_each(|place| *place = place.wrapping_add(moved));
+                    let (start, end) = (start as usize, end as usize);
+                    if let Some(behind) = words.surely(start, end, ids, before) {
+                        *sum = behind;
+                    } else {
+                        *sum = words.exactly(start, end, None, before, exact);
+                        if *exact != ids {
+                            let moved = exact.len().wrapping_sub(ids.len());
+                            out.splice(first..behind[at], exact.iter().copied());
+                            let later = &mut behind[at..count];
+                            later.iter_mut().for_each(|place| *place = place.wrapping_add(moved));
+                        }
+                        exact.clear();
                     }
-                    exact.clear();
                 }
             }
             first = behind[at];
@@ -238,6 +265,55 @@ impl Words<'_> {
             return false;
         }
         word.len() <= LONGEST_KNOWN && hash.is_none_or(|hash| self.habit.again(hash))
+    }
+
+    /// If a word has these ids behind the sum before it, for none other comes near, the sum behind it.
+    fn surely(
+        &mut self,
+        start: usize,
+        end: usize,
+        ids: &[u32],
+        before: EvenSum,
+    ) -> Option<EvenSum> {
+        let word = &self.text.as_bytes()[start..end];
+        if word.len() > LONGEST_KNOWN {
+            return None;
+        }
+        let hash = hash_at(self.text.as_bytes(), start, end);
+        let known = self.marked.get_hashed(hash, word, &mut self.mark);
+        let mark = match self.mark.pop().filter(|_| known) {
+            Some(mark) => Marked(mark),
+            // To find out costs as much as to cut it twice.
+            None if !self.habit.again(hash.rotate_left(32)) => return None,
+            None => {
+                let mark = self.mark(start, end, ids).unwrap_or(Marked::NOWHERE);
+                if self.marked.is_full() {
+                    self.marked.clear();
+                }
+                self.marked.insert(word, &[mark.0]);
+                mark
+            }
+        };
+        if !mark.holds(f64::from(before.sum().abs()), Precision::Single) {
+            return None;
+        }
+        let mut running = Running { single: before.sum(), double: 0.0 };
+        self.model.advance(&mut running, ids);
+        Some(EvenSum::new(running.single))
+    }
+
+    /// For which sums these are the ids of a word; None if that is not certain.
+    fn mark(&mut self, start: usize, end: usize, ids: &[u32]) -> Option<Marked> {
+        let Self { tokenizer, model, raw, text, scratch, room, ids: found, .. } = self;
+        found.clear();
+        let ready = raw.ready(&tokenizer.prepare, &text[start..end], None, room).ok()??;
+        let text = ready.prepared.text;
+        let mut mark = Some(Marked::NOTHING);
+        model.for_each_part(text, |from, to| {
+            let part = scratch.near.part(model, &text[from..to], found).ok();
+            mark = mark.and_then(|mark| Some(mark.then(part?)));
+        });
+        mark.filter(|_| found == ids)
     }
 
     /// Appends the ids of a word, cut from the true sum before it; tells the sum behind it.

@@ -53,6 +53,9 @@ impl Marked {
     /// Of no text at all, which holds anywhere.
     pub const NOTHING: Marked = Marked(0xFF << 24 | IS_EVEN);
 
+    /// Of ids that hold nowhere.
+    pub const NOWHERE: Marked = Marked(0);
+
     /// Of text with ids that hold wherever no sum starts over, and sums up to `extent` from the one before.
     pub fn to_the_largest(extent: f64) -> Self {
         Self::new(extent, HAS_UNKNOWN, 17)
