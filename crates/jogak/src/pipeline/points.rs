@@ -68,15 +68,15 @@ impl Reads {
         let firsts = if looks { self.firsts } else { [NONE; FEW] };
         fastest(Check { points, firsts, seen: &mut seen });
         let suits = !seen.other && !points.is_empty() && is_nearly_all(seen.eastern, seen.bytes);
-        (suits && !(seen.first && self.may_have_token(points))).then_some(seen.bytes)
+        (suits && !(seen.first && may_have_one(points, &self.tokens, firsts))).then_some(seen.bytes)
     }
+}
 
-    /// Whether a token may be in a text.
-    fn may_have_token(&self, points: &[u32]) -> bool {
-        let begins = |at: usize| self.tokens.iter().any(|token| points[at..].starts_with(token));
-        let mut firsts = (0..points.len()).filter(|&at| self.firsts.contains(&points[at]));
-        self.tokens.len() > TOKENS || firsts.any(begins)
-    }
+/// Whether one of the tokens, which begin with `firsts`, may be in a text.
+fn may_have_one(points: &[u32], tokens: &[Vec<u32>], firsts: [u32; FEW]) -> bool {
+    let begins = |at: usize| tokens.iter().any(|token| points[at..].starts_with(token));
+    let mut places = (0..points.len()).filter(|&at| firsts.contains(&points[at]));
+    tokens.len() > TOKENS || places.any(begins)
 }
 
 /// What was seen of code points.
@@ -209,6 +209,26 @@ mod tests {
     use super::*;
     use crate::random::SplitMix64;
     use crate::scan::every_way;
+
+    #[test]
+    fn tokens_are_told_from_what_begins_like_them() {
+        let points = |text: &str| text.chars().map(u32::from).collect::<Vec<u32>>();
+        let tokens = ["<s>", "</s>", "<unk>", "각각"].map(points);
+        let firsts = ['<', '각', '<', '<'].map(u32::from);
+        let letters = ["<", "s", ">", "/", "unk", "각", "나", "<s", "<unk", "</s"];
+        let mut random = SplitMix64::new(5);
+        let mut below = |n: usize| (random.next() % n as u64) as usize;
+        let mut counts = [0; 2];
+        for _ in 0..5000 {
+            let text: String = (0..below(9)).map(|_| letters[below(letters.len())]).collect();
+            let has = ["<s>", "</s>", "<unk>", "각각"].iter().any(|&token| text.contains(token));
+            assert_eq!(may_have_one(&points(&text), &tokens, firsts), has, "{text}");
+            counts[usize::from(has)] += 1;
+        }
+        assert!(counts[0] > 500 && counts[1] > 500, "{counts:?}");
+        let many = vec![points("<s>"); TOKENS + 1];
+        assert!(may_have_one(&points("<"), &many, firsts));
+    }
 
     #[test]
     fn all_code_points_are_seen_as_one_by_one() {
