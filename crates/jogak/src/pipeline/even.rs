@@ -1,10 +1,9 @@
 //! Raw words of a Unigram model whose scores are [`Even`], where sums run through the whole text (SentencePiece).
 //!
 //! In words: ids are looked up, or found, as if no sum were rounded, for many words at a time. Then the scores of their
-//! pieces are added up, which tells for each word whether that holds; one for which it does not is cut from the sum
-//! before it. The same for a word with a piece that has another score, unless its best way leads by so much that no rounding
-//! turns that ([`Marked`]). Where the sum may have started over it is made when it is asked for, which it need not be as long as
-//! it is even.
+//! pieces are added up, which tells for each word whether that holds. One for which it does not, or that has a piece with
+//! another score, is cut from the sum before it, unless its best way leads by so much that no rounding turns that
+//! ([`Marked`]). Where the sum may have started over it is made when it is asked for, which it need not be as long as it is even.
 
 use super::fuse::fuse;
 use super::parts::{DENSE, Parts};
@@ -43,7 +42,7 @@ struct Words<'a> {
     room: &'a mut RawScratch,
     /// Parts of words.
     parts: &'a mut KnownWords,
-    /// Of words that have a piece with another score, or may have one: for which sums their ids hold.
+    /// Of words of which sums do not tell: behind which sums their ids hold.
     marked: &'a mut LongWords,
     /// Room for such a mark, and for ids.
     mark: Vec<u32>,
