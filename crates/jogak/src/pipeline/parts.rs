@@ -6,7 +6,6 @@
 //! ids hold for all sums up to the largest. What such a part adds to the sum is bounded by its length. Of a model
 //! whose scores are [even](crate::model::unigram::Even), parts are remembered whose ids hold wherever sums are not rounded.
 
-use std::hint::select_unpredictable;
 use std::ops::Range;
 
 use super::characters::Seen;
@@ -16,10 +15,6 @@ use crate::cache::{KnownWords, look_up_spans};
 use crate::model::cuts::MARK;
 use crate::model::unigram::{Marked, NearTies, Unigram};
 use crate::scan::fastest;
-
-/// How far sums in a part that is remembered may be from the one before it, for each byte: so much less
-/// than in a word that the parts of one fit.
-const MOST_A_BYTE: f64 = 12.5;
 
 /// Parts that are listed at once, at most.
 const LISTED: usize = 64;
@@ -38,45 +33,13 @@ pub(super) const DENSE: u8 = 0xE0;
 const ROOM: usize = 128;
 const BEHIND: usize = 16;
 
-/// How far sums in a known part may be from the one before it; 0 where they are even, as nobody asks.
-#[inline(always)]
-fn extent(model: &Unigram, part: &[u8]) -> f64 {
-    if model.even().is_some() {
-        return 0.0;
-    }
-    // Words begin with a mark, `▁`, which costs little.
-    match part {
-        [0xE2, 0x96, 0x81] => return model.extent_of_mark(),
-        [0xE2, 0x96, 0x81, rest @ ..] => return MOST_A_BYTE * (1 + rest.len()) as f64,
-        _ => {}
-    }
-    // Rare characters may cost more than their byte allows, and are not rare in code. Whether a part is one can not be
-    // foreseen: no branch.
-    let of_ascii = part.first().map_or(0.0, |&byte| model.extent_of_ascii(byte));
-    let of_bytes = MOST_A_BYTE * part.len() as f64;
-    let alone = part.len() == 1;
-    f64::from_bits(select_unpredictable(alone, of_ascii.to_bits(), of_bytes.to_bits()))
-}
-
-/// The same in many known parts, however these bytes fall into them: never less than the sum of theirs.
-fn extent_of_any(model: &Unigram, bytes: &[u8]) -> f64 {
-    if model.even().is_some() {
-        return 0.0;
-    }
-    let ascii = bytes.iter().filter(|byte| byte.is_ascii()).count();
-    let of_others = MOST_A_BYTE.max(model.extent_of_mark() / MARK.len_utf8() as f64);
-    of_others * (bytes.len() - ascii) as f64
-        + MOST_A_BYTE.max(model.extent_of_any_ascii()) * ascii as f64
-}
-
 /// Whether a part with these ids may be remembered.
 fn holds(model: &Unigram, mark: Marked, part: &[u8], character: u32, ids: &[u32]) -> bool {
     let holds = match model.even() {
         Some(_) => mark.is_even(),
         None => {
-            let is_exact = matches!(part, [_] | [0xE2, 0x96, 0x81]);
-            let near = is_exact || mark.extent() <= extent(model, part);
-            mark.holds_to_the_largest() && near
+            let most = extent_of_known(model, part) as f64 * Marked::UNIT;
+            mark.holds_to_the_largest() && mark.extent() <= most
         }
     };
     holds && (character == 0 || KnownWords::keeps_beside(part, ids))
@@ -89,29 +52,32 @@ pub(super) struct Parts<'a> {
     pub(super) near: &'a mut NearTies,
 }
 
+/// How far sums in known parts of these bytes may be from the one before them, in [`Marked::UNIT`]s.
+fn extent_of_known(model: &Unigram, bytes: &[u8]) -> u64 {
+    // Where scores are even, nobody asks.
+    if model.even().is_some() { 0 } else { model.extent_of_known(bytes) }
+}
+
 /// What is known of the parts so far.
 struct Sum {
-    /// What has been cut; None if that is not certain.
+    /// Of what has been cut; None if that is not certain.
     new: Option<Marked>,
-    /// Of known parts.
-    extent: f64,
+    /// How far the other parts, which are known, may take a sum: what all may, less what new ones may.
+    extent: u64,
     known_bytes: usize,
 }
 
 impl Sum {
-    fn new() -> Self {
-        Self { new: Some(Marked::NOTHING), extent: 0.0, known_bytes: 0 }
+    /// Nothing is new of a word.
+    fn new(model: &Unigram, word: &[u8]) -> Self {
+        let extent = extent_of_known(model, word);
+        Self { new: Some(Marked::NOTHING), extent, known_bytes: word.len() }
     }
 
-    fn knows(&mut self, bytes: usize, extent: f64) {
-        self.extent += extent;
-        self.known_bytes += bytes;
-    }
-
-    /// A part that was taken for a known one is none.
-    fn knew_not(&mut self, bytes: usize, extent: f64) {
-        self.extent -= extent;
-        self.known_bytes -= bytes;
+    /// A part is new.
+    fn knows_not(&mut self, model: &Unigram, part: &[u8]) {
+        self.extent -= extent_of_known(model, part);
+        self.known_bytes -= part.len();
     }
 
     fn mark(&self, model: &Unigram) -> Option<Marked> {
@@ -132,7 +98,7 @@ impl Parts<'_> {
         let bytes = word.as_bytes();
         // Parts are told by numbers of 32 bits; the plain way says what is wrong.
         u32::try_from(bytes.len()).ok()?;
-        let sum = &mut Sum::new();
+        let sum = &mut Sum::new(model, bytes);
         let mut padded = [0; ROOM];
         let text = if bytes.len() + BEHIND <= ROOM {
             padded[..bytes.len()].copy_from_slice(bytes);
@@ -146,13 +112,8 @@ impl Parts<'_> {
             let borders = model.borders().list_parts(bytes, from, &mut borders);
             let Some((&end, starts)) = borders.split_last() else { break };
             let ends = &borders[1..];
-            for (&start, &end) in starts.iter().zip(ends) {
-                let part = &bytes[start as usize..end as usize];
-                sum.knows(part.len(), extent(model, part));
-            }
             let mut encode = |_: &KnownWords, start: usize, end: usize, out: &mut Vec<u32>| {
                 let part = &word[start..end];
-                sum.knew_not(part.len(), extent(model, part.as_bytes()));
                 let mut characters = part.chars();
                 let character = characters.next().filter(|_| characters.next().is_none());
                 let character = character.map(u32::from).filter(|&code| code < 0x1_0000);
@@ -173,11 +134,10 @@ impl Parts<'_> {
     ) -> Option<(Marked, usize)> {
         let Self { model, known, near } = self;
         let (bytes, cuts) = (word.as_bytes(), model.borders());
-        let sum = &mut Sum::new();
-        let (all, mut new) = (model.even().is_some(), 0);
+        let sum = &mut Sum::new(model, bytes);
+        let all = model.even().is_some();
         let learn = &mut |known: &mut KnownWords, start: usize, end: usize, out: &mut Vec<u32>| {
             let (part, first) = (&word[start..end], out.len());
-            new += part.len();
             if cut(model, near, part, 0, sum, out) && (all || part.chars().nth(1).is_none()) {
                 if known.is_stale() {
                     known.clear();
@@ -196,7 +156,6 @@ impl Parts<'_> {
                 }
             });
         }
-        sum.knows(bytes.len() - new, extent_of_any(model, bytes));
         Some((sum.mark(model)?, sum.known_bytes))
     }
 
@@ -241,6 +200,7 @@ fn cut(
     out: &mut Vec<u32>,
 ) -> bool {
     let Some(before) = sum.new else { return false };
+    sum.knows_not(model, part.as_bytes());
     let first = out.len();
     let mark = near.part(model, part, out).ok();
     sum.new = mark.map(|mark| before.then(mark));

@@ -55,6 +55,7 @@ use crate::error::{Error, Result};
 use crate::observe::WordObserver;
 use crate::vocab::{CharTree, Vocab};
 use marks::Cuts;
+use near::Extents;
 use pieces::{Pieces, Uncovered};
 
 /// How sums of scores are rounded.
@@ -83,12 +84,8 @@ pub struct Unigram {
     among_ways: Option<Vec<f64>>,
     unknown_score: f64,
     unknown_single: f32,
-    /// How far each character of ASCII takes a sum of 32 bits, if it is a piece by itself or unknown.
-    of_ascii: Box<[f32; 128]>,
-    /// The largest of these.
-    of_any_ascii: f32,
-    /// The same of `▁`.
-    of_mark: f32,
+    /// How far parts take a sum that are remembered.
+    extents: Extents,
     unknown: Option<u32>,
     fuse_unknown: bool,
     byte_fallback: Option<Box<[u32; 256]>>,

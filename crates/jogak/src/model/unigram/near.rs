@@ -40,9 +40,43 @@ const IS_EVEN: u32 = 1 << EXTENT_BITS;
 const HAS_UNKNOWN: u32 = 1 << 23;
 const BIAS: i32 = 128;
 
+/// So far and no farther, in units; one more, as sums err.
+fn in_units(extent: f64) -> f64 {
+    (extent / Marked::UNIT).ceil() + 1.0
+}
+
+/// For each byte of a part, units that are never too few for what is common. Rare characters may cost more, and are not rare in code.
+const A_BYTE: u32 = 200;
+
+/// What each byte is [reckoned with](Unigram::extent_of_known).
+#[derive(Debug)]
+pub(super) struct Extents {
+    /// A character of ASCII may be a part, and goes as far as it goes.
+    of_bytes: Box<[u32; 256]>,
+    /// Of `▁` where a word begins.
+    of_mark: u32,
+}
+
+impl Extents {
+    /// `alone` tells how far a character takes a sum that is a part by itself.
+    pub(super) fn new(alone: impl Fn(char) -> f64) -> Self {
+        // One more, as the sums may be of 64 bits.
+        let of = |character: char| A_BYTE.max(in_units(alone(character)) as u32).saturating_add(1);
+        let mut of_bytes = Box::new([A_BYTE; 256]);
+        for byte in 0..0x80 {
+            of_bytes[usize::from(byte)] = of(char::from(byte));
+        }
+        let of_mark = of('▁');
+        // It is three bytes elsewhere.
+        let first = &mut of_bytes[0xE2];
+        *first = of_mark.saturating_sub(2 * A_BYTE).max(*first);
+        Self { of_bytes, of_mark }
+    }
+}
+
 impl Marked {
     fn new(extent: f64, flags: u32, exponent: i32) -> Self {
-        let extent = (extent * 16.0).ceil() + 1.0;
+        let extent = in_units(extent);
         if extent > f64::from(LARGEST_EXTENT) || exponent <= -BIAS {
             return Self(flags);
         }
@@ -50,15 +84,18 @@ impl Marked {
         Self(exponent << 24 | flags | extent as u32)
     }
 
+    /// What extents are told in.
+    pub const UNIT: f64 = 1.0 / 16.0;
+
     /// Of no text at all, which holds anywhere.
     pub const NOTHING: Marked = Marked(0xFF << 24 | IS_EVEN);
 
     /// Of ids that hold nowhere.
     pub const NOWHERE: Marked = Marked(0);
 
-    /// Of text with ids that hold wherever no sum starts over, and sums up to `extent` from the one before.
-    pub fn to_the_largest(extent: f64) -> Self {
-        Self::new(extent, HAS_UNKNOWN, 17)
+    /// Of text with ids that hold wherever no sum starts over, and sums up to `extent` [units](Self::UNIT) from the one before.
+    pub fn to_the_largest(extent: u64) -> Self {
+        Self::new(extent as f64 * Self::UNIT, HAS_UNKNOWN, 17)
     }
 
     /// Of two stretches of text, one behind the other.
@@ -114,7 +151,7 @@ impl Marked {
     /// How far sums in the part may be from the sum before it.
     #[inline]
     pub fn extent(self) -> f64 {
-        f64::from(self.0 & LARGEST_EXTENT) / 16.0
+        f64::from(self.0 & LARGEST_EXTENT) * Self::UNIT
     }
 
     /// Whether the ids hold where the sum before the part is at most `bound` away from 0.
@@ -333,22 +370,19 @@ impl Unigram {
         }
     }
 
-    /// How far a character of ASCII takes a sum, if it is cut by itself.
+    /// How far sums in a part of these bytes may be from the one before it if it is to be remembered, in [units](Marked::UNIT)
+    /// of a [mark](Marked): so much less than in a word that the parts of one fit. Of a text it is no less than that of its parts
+    /// together, whichever they are.
     #[inline]
-    pub fn extent_of_ascii(&self, byte: u8) -> f64 {
-        f64::from(self.of_ascii[usize::from(byte & 0x7F)])
-    }
-
-    /// The same of `▁`.
-    #[inline]
-    pub fn extent_of_mark(&self) -> f64 {
-        f64::from(self.of_mark)
-    }
-
-    /// The same of whichever character of ASCII takes it the farthest.
-    #[inline]
-    pub fn extent_of_any_ascii(&self) -> f64 {
-        f64::from(self.of_any_ascii)
+    pub fn extent_of_known(&self, bytes: &[u8]) -> u64 {
+        // Words begin with a mark, which costs little.
+        let (mark, bytes) = match bytes {
+            [0xE2, 0x96, 0x81, rest @ ..] => (self.extents.of_mark, rest),
+            _ => (0, bytes),
+        };
+        let of_bytes: u64 =
+            bytes.iter().map(|&byte| u64::from(self.extents.of_bytes[usize::from(byte)])).sum();
+        u64::from(mark) + of_bytes
     }
 
     /// How far a sum is from 0.

@@ -5,6 +5,7 @@ use memchr::memmem;
 
 use super::even::Even;
 use super::marks::Cuts;
+use super::near::Extents;
 use super::{HfRules, Precision, Unigram};
 use crate::beside::{WORTH, both};
 use crate::error::{Error, Result};
@@ -151,19 +152,15 @@ impl Unigram {
             tree.prefixes(character.encode_utf8(&mut [0; 4]), |_, id| {
                 extent = single[id as usize].abs();
             });
-            extent
+            f64::from(extent)
         };
-        let of_ascii: Box<[f32; 128]> =
-            Box::new(std::array::from_fn(|code| extent_of(char::from(code as u8))));
-        let of_mark = extent_of('▁');
+        let extents = Extents::new(extent_of);
         Ok(Self {
             even: even.flatten(),
             hf: hf.map(Box::new),
             among_ways,
             tree,
-            of_any_ascii: of_ascii.iter().fold(0.0, |most, &extent| most.max(extent)),
-            of_ascii,
-            of_mark,
+            extents,
             cuts,
             borders,
             offered: std::iter::once(f32::NEG_INFINITY).chain(single.iter().copied()).collect(),
