@@ -25,15 +25,17 @@ const LIMIT: usize = 90_000;
 /// So many words are not cut after one where it did not pay.
 const UNCUT_WORDS: u32 = 30;
 
-/// How far sums in a word of so many bytes may be from the one before it, if it is to be looked up with
-/// others.
+/// How far a byte may take a sum, of a word that is looked up with others.
+const A_BYTE: usize = 13;
+
+/// How far sums in such a word of so many bytes may be from the one before it. It may have a few characters that cost more.
 fn extent(bytes: usize) -> usize {
-    13 * (bytes + 3)
+    A_BYTE * (bytes + 4)
 }
 
-/// The same for words that stand in so many bytes: as if they were as long as all of these.
+/// The same for words that stand in so many bytes: as if they were as long as all of these, the blanks between them included.
 fn far(bytes: usize, words: usize) -> usize {
-    extent(bytes) + extent(0) * words
+    extent(bytes) + (extent(0) - A_BYTE) * words
 }
 
 /// Words that are looked up at once.
@@ -92,8 +94,6 @@ struct Sums<'a> {
     parts: &'a mut KnownWords,
     /// So many words are not cut into parts, for it did not pay.
     uncut: u32,
-    /// The last word was nearly all known characters, and so is soon made again.
-    is_cheap: bool,
     marked: &'a mut LongWords,
     habit: &'a mut Habit,
     /// The sum of the scores of all ids before `summed`.
@@ -201,7 +201,6 @@ impl<'a> Stretch<'a> {
             room,
             parts,
             uncut: 0,
-            is_cheap: false,
             marked,
             habit,
             running: Running::default(),
@@ -318,8 +317,7 @@ impl Sums<'_> {
             };
             let word = &bytes[start..end];
             if mark.holds_to_the_largest() && mark.extent() <= extent(word.len()) as f64 {
-                return !self.is_cheap
-                    && word.len() <= LONGEST_KNOWN
+                return word.len() <= LONGEST_KNOWN
                     && (!table.is_large() || self.habit.again(hash));
             }
             if word.len() <= LONGEST_KNOWN {
@@ -348,10 +346,9 @@ impl Sums<'_> {
 
     /// The ids of a word, and for which sums they hold; None if that is not certain.
     fn near(&mut self, start: usize, end: usize, out: &mut Vec<u32>) -> Option<Marked> {
-        let Self { tokenizer, model, raw, text, scratch, room, parts, uncut, is_cheap, .. } = self;
+        let Self { tokenizer, model, raw, text, scratch, room, parts, uncut, .. } = self;
         let is_ascii = text[start..end].is_ascii();
         let is_dense = text.as_bytes()[start] >= DENSE;
-        *is_cheap = false;
         let ready = raw.ready(&tokenizer.prepare, &text[start..end], None, room).ok()??;
         let Ready { prepared: ready, whole } = ready;
         let mut part = |part: &str, out: &mut Vec<u32>| {
@@ -366,8 +363,7 @@ impl Sums<'_> {
                 return parts.word(part, out);
             }
             let (mark, known) = parts.by_characters(part, out)?;
-            *is_cheap = known * 2 >= part.len();
-            if !*is_cheap {
+            if known * 2 < part.len() {
                 *uncut = UNCUT_WORDS;
             }
             Some(mark)
