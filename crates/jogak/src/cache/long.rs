@@ -18,6 +18,8 @@ const SMALLEST: usize = 1 << 10;
 /// Fewer slots than these are few.
 const FEW: usize = 1 << 16;
 const HEAD: usize = 4;
+/// Most records have no more ids.
+const FEW_IDS: usize = 16;
 /// Bytes that most records have less than.
 const RECORD: usize = 1 << 10;
 
@@ -35,6 +37,13 @@ pub struct LongWords {
     has_lost: bool,
 }
 
+/// Where the ids of a record are, and how many.
+#[derive(Clone, Copy)]
+struct Ids {
+    at: usize,
+    count: usize,
+}
+
 /// Where a word is looked for: its hash.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Trail(pub(super) u64);
@@ -42,6 +51,23 @@ pub(super) struct Trail(pub(super) u64);
 #[inline(always)]
 fn sixteen(word: &[u8]) -> u128 {
     word.first_chunk().map_or(0, |bytes| u128::from_le_bytes(*bytes))
+}
+
+/// Whether two words are the same; sixteen bytes at a time, as most are short.
+#[inline(always)]
+fn same(one: &[u8], other: &[u8]) -> bool {
+    let len = one.len();
+    if len != other.len() || len < 16 {
+        return one == other;
+    }
+    // The last sixteen, some of which may have been before.
+    let mut differ = sixteen(&one[len - 16..]) ^ sixteen(&other[len - 16..]);
+    let mut at = 0;
+    while at + 16 < len {
+        differ |= sixteen(&one[at..]) ^ sixteen(&other[at..]);
+        at += 16;
+    }
+    differ == 0
 }
 
 /// A hash of a word, which is not empty.
@@ -168,9 +194,9 @@ impl LongWords {
             }
             if slot >> 32 == trail.0 >> 32
                 && let Some((found, ids)) = self.record(slot as u32 as usize - 1)
-                && found == word
+                && same(found, word)
             {
-                append(ids, out);
+                self.append(ids, out);
                 return true;
             }
         }
@@ -191,16 +217,36 @@ impl LongWords {
     /// Appends the ids that are kept at a place.
     pub(super) fn get_kept(&self, place: u32, out: &mut Vec<u32>) -> bool {
         let Some((_, ids)) = self.record(place as usize) else { return false };
-        append(ids, out);
+        self.append(ids, out);
         true
     }
 
-    /// The word and the ids of a record.
+    /// The word of a record, and where its ids are.
     #[inline(always)]
-    fn record(&self, at: usize) -> Option<(&[u8], &[u8])> {
+    fn record(&self, at: usize) -> Option<(&[u8], Ids)> {
         let (&[a, b, c, d], rest) = self.records.get(at..)?.split_first_chunk::<HEAD>()?;
-        let (word, rest) = rest.split_at_checked(usize::from(u16::from_le_bytes([a, b])))?;
-        Some((word, rest.get(..usize::from(u16::from_le_bytes([c, d])) * 4)?))
+        let len = usize::from(u16::from_le_bytes([a, b]));
+        let count = usize::from(u16::from_le_bytes([c, d]));
+        Some((rest.get(..len)?, Ids { at: at + HEAD + len, count }))
+    }
+
+    /// Appends the ids of a record.
+    #[inline(always)]
+    fn append(&self, Ids { at, count }: Ids, out: &mut Vec<u32>) {
+        let id = |&id: &[u8; 4]| u32::from_le_bytes(id);
+        // How many there are can not be foreseen: a few more are copied than there are.
+        if let Some(few) =
+            self.records.get(at..).and_then(|ids| ids.first_chunk::<{ 4 * FEW_IDS }>())
+            && count <= FEW_IDS
+        {
+            let ids = few.as_chunks::<4>().0;
+            let few: [u32; FEW_IDS] = std::array::from_fn(|place| id(&ids[place]));
+            let to = out.len() + count;
+            out.extend_from_slice(&few);
+            out.truncate(to);
+        } else if let Some(ids) = self.records.get(at..at + 4 * count) {
+            out.extend(ids.as_chunks::<4>().0.iter().map(id));
+        }
     }
 
     /// Remembers the ids of a word that is not known. All when the table [is full](LongWords::is_full), and
@@ -262,12 +308,6 @@ impl LongWords {
             self.has_lost |= !self.place(slot);
         }
     }
-}
-
-/// Appends the ids of a record.
-#[inline]
-fn append(ids: &[u8], out: &mut Vec<u32>) {
-    out.extend(ids.as_chunks::<4>().0.iter().map(|&id| u32::from_le_bytes(id)));
 }
 
 fn shift(slots: usize) -> u32 {

@@ -1,32 +1,60 @@
 //! Unknown pieces that stand side by side become one, where the model says so.
 
+use crate::scan::{Look, Task, fastest};
+
 /// Ids that are looked at without a branch, many at a time.
 const BLOCK: usize = 64;
 
+/// So few are not worth asking what the machine knows.
+const FEW: usize = 16;
+
 /// Makes one of every run of unknown pieces from place `first` on.
 pub(super) fn fuse(ids: &mut Vec<u32>, first: usize, unknown: u32) {
-    let Some(mut at) = next_run(ids, first, unknown) else { return };
-    // The first of the run stays where it is.
-    at += 1;
-    let mut kept = at;
-    while at < ids.len() {
-        let end = ids.len().min(at + BLOCK);
-        if has_run(&ids[at - 1..end], unknown) {
-            // Where runs are they are many: no branch.
-            let mut before = ids[at - 1];
-            for at in at..end {
-                let id = ids[at];
-                ids[kept] = id;
-                kept += usize::from((id != unknown) | (before != unknown));
-                before = id;
-            }
-        } else {
-            ids.copy_within(at..end, kept);
-            kept += end - at;
-        }
-        at = end;
+    let few = ids.len() <= first + FEW;
+    let all = Fuse { ids, first, unknown };
+    if few { all.fuse() } else { fastest(all) }
+}
+
+struct Fuse<'a> {
+    ids: &'a mut Vec<u32>,
+    first: usize,
+    unknown: u32,
+}
+
+impl Task for Fuse<'_> {
+    #[inline(always)]
+    fn run<L: Look>(self) {
+        self.fuse();
     }
-    ids.truncate(kept);
+}
+
+impl Fuse<'_> {
+    #[inline(always)]
+    fn fuse(self) {
+        let Self { ids, first, unknown } = self;
+        let Some(mut at) = next_run(ids, first, unknown) else { return };
+        // The first of the run stays where it is.
+        at += 1;
+        let mut kept = at;
+        while at < ids.len() {
+            let end = ids.len().min(at + BLOCK);
+            if has_run(&ids[at - 1..end], unknown) {
+                // Where runs are they are many: no branch.
+                let mut before = ids[at - 1];
+                for at in at..end {
+                    let id = ids[at];
+                    ids[kept] = id;
+                    kept += usize::from((id != unknown) | (before != unknown));
+                    before = id;
+                }
+            } else {
+                ids.copy_within(at..end, kept);
+                kept += end - at;
+            }
+            at = end;
+        }
+        ids.truncate(kept);
+    }
 }
 
 /// The same in each of several texts. The first one begins at place `first`, and the others where the one before them ends,
@@ -57,11 +85,17 @@ fn has_run(ids: &[u32], this: u32) -> bool {
 }
 
 /// Where the next two ids from place `from` on that are this one begin.
+#[inline(always)]
 fn next_run(ids: &[u32], from: usize, this: u32) -> Option<usize> {
-    let starts = (from..ids.len()).step_by(BLOCK);
-    let mut blocks = starts.map(|at| (at, &ids[at..ids.len().min(at + BLOCK + 1)]));
-    let (at, block) = blocks.find(|(_, block)| has_run(block, this))?;
-    Some(at + block.windows(2).position(|pair| pair == [this, this])?)
+    let mut at = from;
+    while at < ids.len() {
+        let block = &ids[at..ids.len().min(at + BLOCK + 1)];
+        if has_run(block, this) {
+            return Some(at + block.windows(2).position(|pair| pair == [this, this])?);
+        }
+        at += BLOCK;
+    }
+    None
 }
 
 #[cfg(test)]
