@@ -239,10 +239,10 @@ impl LongWords {
             self.records.get(at..).and_then(|ids| ids.first_chunk::<{ 4 * FEW_IDS }>())
             && count <= FEW_IDS
         {
-            let ids = few.as_chunks::<4>().0;
-            let few: [u32; FEW_IDS] = std::array::from_fn(|place| id(&ids[place]));
+            let mut ids = [0; FEW_IDS];
+            ids.iter_mut().zip(few.as_chunks::<4>().0).for_each(|(to, from)| *to = id(from));
             let to = out.len() + count;
-            out.extend_from_slice(&few);
+            out.extend_from_slice(&ids);
             out.truncate(to);
         } else if let Some(ids) = self.records.get(at..at + 4 * count) {
             out.extend(ids.as_chunks::<4>().0.iter().map(id));
