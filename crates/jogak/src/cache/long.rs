@@ -325,7 +325,7 @@ mod tests {
     #[test]
     fn remembers_words_of_all_lengths() {
         let mut table = LongWords::new(1 << 22);
-        let ids = |n: usize| (0..n as u32 % 9).map(|id| id << (n % 31)).collect::<Vec<u32>>();
+        let ids = |n: usize| (0..n as u32 % 23).map(|id| id << (n % 31)).collect::<Vec<u32>>();
         for n in 0..5000 {
             let mut out = vec![7];
             assert!(!table.get(&word(n), 0, word(n).len(), &mut out));
@@ -343,6 +343,19 @@ mod tests {
         }
         table.clear();
         assert!(!table.get(&word(5), 0, word(5).len(), &mut Vec::new()));
+    }
+
+    #[test]
+    fn words_are_the_same_if_every_byte_is() {
+        for len in 0..100 {
+            let word: Vec<u8> = (0..len as u8).collect();
+            assert!(same(&word, &word.clone()) && !same(&word, &[&word[..], b"x"].concat()));
+            for at in 0..len {
+                let mut other = word.clone();
+                other[at] ^= 0x80;
+                assert!(!same(&word, &other), "{at} of {len}");
+            }
+        }
     }
 
     #[test]

@@ -102,6 +102,7 @@ fn next_run(ids: &[u32], from: usize, this: u32) -> Option<usize> {
 mod tests {
     use super::{fuse, fuse_each};
     use crate::random::SplitMix64;
+    use crate::scan::every_way;
 
     #[test]
     fn of_every_run_one_is_left() {
@@ -117,9 +118,11 @@ mod tests {
                     expected.push(id);
                 }
             }
-            let mut fused = ids.clone();
-            fuse(&mut fused, first, 1);
-            assert_eq!(fused, expected, "{ids:?} from {first}");
+            every_way(|way| {
+                let mut fused = ids.clone();
+                fuse(&mut fused, first, 1);
+                assert_eq!(fused, expected, "{way:?}: {ids:?} from {first}");
+            });
             let places = (0..below(6)).map(|_| first + below((len - first) as u64 + 1));
             let mut ends: Vec<usize> = places.chain([len]).collect();
             ends.sort_unstable();

@@ -425,6 +425,53 @@ mod tests {
         Unigram::new(parts).unwrap()
     }
 
+    /// However a word falls into parts, they are not reckoned with more than it; and a character by itself with no less than
+    /// it costs.
+    #[test]
+    fn what_parts_cost_is_what_their_word_may_cost() {
+        let mut random = SplitMix64::new(5);
+        let mut below = |limit: usize| (random.next() % limit as u64) as usize;
+        let letters = ['▁', 'a', 'b', '?', '`', 'é', '가', '─', '🐑'];
+        let (mut near, mut dear) = (NearTies::default(), 0);
+        for round in 0..3000 {
+            let precision = [Precision::Single, Precision::Double][round % 2];
+            let cost = |piece: &str| match piece {
+                "▁" => [-2.0, -90.3, -1e9][round % 3],
+                _ => -10.0 * (1 + below(4)) as f64 / 3.0,
+            };
+            let pieces = ["▁", "a", "b", "?", "<unk>"];
+            let parts = UnigramParts {
+                pieces: Vocab::new(pieces),
+                scores: pieces.map(cost).to_vec(),
+                user_defined: Vec::new(),
+                byte_fallback: None,
+                unknown: Some(4),
+                unknown_score: None,
+                fuse_unknown: false,
+                precision,
+                hf_rules: false,
+            };
+            let model = Unigram::new(parts).unwrap();
+            let word: String = (0..1 + below(12)).map(|_| letters[below(letters.len())]).collect();
+            let (mut sum, mut from) = (0, 0);
+            for (at, _) in word.char_indices().skip(1).chain([(word.len(), ' ')]) {
+                if at == word.len() || below(3) == 0 {
+                    sum += model.extent_of_known(&word.as_bytes()[from..at]);
+                    from = at;
+                }
+            }
+            assert!(sum <= model.extent_of_known(word.as_bytes()), "{word}");
+            for character in letters.into_iter().filter(|c| c.is_ascii() || *c == '▁') {
+                let part = String::from(character);
+                let mark = near.part(&model, &part, &mut Vec::new()).unwrap();
+                let most = model.extent_of_known(part.as_bytes()) as f64 * Marked::UNIT;
+                assert!(mark.extent() <= most, "{part}: {} of {most}", mark.extent());
+                dear += usize::from(mark.extent() > 30.0);
+            }
+        }
+        assert!(dear > 1000, "{dear}");
+    }
+
     /// Letters of no piece come side by side, as do those of pieces that are none by themselves.
     #[test]
     fn parts_with_unknown_characters_are_words() {
