@@ -13,6 +13,7 @@ mod parts;
 mod points;
 mod raw;
 mod share;
+mod singles;
 mod sums;
 mod texts;
 mod unigram;

@@ -130,7 +130,7 @@ impl Prepare {
         };
         let raw = Raw::new(&normalizer, schemes);
         let quiet = raw.and_then(|_| Quiet::new(&normalizer, schemes));
-        let goes_by_characters = rewriting == 0 && normalizer.goes_by_characters();
+        let goes_by_characters = !normalizer.is_empty() && normalizer.goes_by_characters();
         Ok(Self { normalizer, spaces, front, pretokenizer, raw, quiet, goes_by_characters })
     }
 

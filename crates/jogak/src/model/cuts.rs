@@ -43,6 +43,9 @@ pub(crate) const MARK: char = '▁';
 /// That kind.
 const OF_MARKS: u8 = 3;
 
+/// A character, and which kinds of entries it has.
+pub(crate) type Edge = (u32, u8);
+
 /// What is known of one side of a border.
 #[derive(Clone, Copy)]
 enum Side {
@@ -163,6 +166,12 @@ impl Cuts {
         cuts
     }
 
+    /// What [`Cuts::joined`] asks for of a character.
+    #[inline(always)]
+    pub(crate) fn edge(&self, character: u32) -> Edge {
+        (character, self.flags(character))
+    }
+
     #[inline(always)]
     fn flags(&self, character: u32) -> u8 {
         self.flags.get(character as usize).copied().unwrap_or(0xFF)
@@ -170,9 +179,9 @@ impl Cuts {
 
     /// The character at `at` of a text, which there is, with its flags, and where the next one starts.
     #[inline(always)]
-    fn flagged(&self, text: &[u8], at: usize) -> ((u32, u8), usize) {
+    fn flagged(&self, text: &[u8], at: usize) -> (Edge, usize) {
         let (character, next) = character(text, at);
-        ((character, self.flags(character)), next)
+        (self.edge(character), next)
     }
 
     /// Whether a piece may lie across the border of two characters whose flags meet in `kinds`.
@@ -244,9 +253,9 @@ impl Cuts {
         &borders[..=count]
     }
 
-    /// Whether a piece may lie across the border of two characters of these flags.
+    /// Whether a piece may lie across the border of two characters.
     #[inline(always)]
-    fn joined(&self, (left, left_flags): (u32, u8), (right, right_flags): (u32, u8)) -> bool {
+    pub(crate) fn joined(&self, (left, left_flags): Edge, (right, right_flags): Edge) -> bool {
         if (left | right) < 0x80 {
             return self.joined_ascii(left as u8, right as u8);
         }

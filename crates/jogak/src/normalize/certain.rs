@@ -141,16 +141,34 @@ impl Normalizer {
     }
 
     /// Whether what becomes of a text is what becomes of its characters one by one, but for the order of characters
-    /// that a text of nothing but [untouched](Normalizer::untouched) ones has not: no rule sees a character's
-    /// neighbours, unless to sort marks.
+    /// that a text of nothing but [untouched](Normalizer::untouched) ones has not, if none of them [joins](Normalizer::joins)
+    /// others: no rule sees a character's neighbours, unless to sort marks.
     pub(crate) fn goes_by_characters(&self) -> bool {
-        self.stages.iter().all(|stage| match stage {
-            Stage::Bert(_) => true,
-            // Folding makes a letter of a mark.
-            Stage::Case(caser) => !caser.folds(),
-            Stage::Form(former) => matches!(former.form(), Form::Nfd | Form::Nfkd),
+        match self.stages.as_slice() {
+            [Stage::RuleSet(_) | Stage::Charsmap(..) | Stage::Graphemes(_), rest @ ..] => rest
+                .iter()
+                .all(|stage| matches!(stage, Stage::Bert(_) | Stage::Case(_) | Stage::Collapse)),
+            stages => stages.iter().all(|stage| match stage {
+                Stage::Bert(_) => true,
+                // Folding makes a letter of a mark.
+                Stage::Case(caser) => !caser.folds(),
+                Stage::Form(former) => matches!(former.form(), Form::Nfd | Form::Nfkd),
+                _ => false,
+            }),
+        }
+    }
+
+    /// Whether a charsmap that comes first may see such a character and its neighbours as one: it stands second in a key,
+    /// or first in a text that is kept, or may be in a grapheme cluster with others, where these are looked at.
+    pub(crate) fn joins(&self, c: char) -> bool {
+        match self.stages.first() {
+            Some(Stage::RuleSet(map)) => map.joins(c),
+            Some(Stage::Charsmap(map, kept)) => {
+                map.joins(c) || kept.as_ref().is_some_and(|kept| kept.begins_with(c))
+            }
+            Some(Stage::Graphemes(_)) => !is_letter(c),
             _ => false,
-        })
+        }
     }
 
     /// Whether `text` begins and ends as it does between spaces, if it comes to grapheme clusters: the

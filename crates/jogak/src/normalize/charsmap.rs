@@ -11,7 +11,7 @@
 //! then            the replacements, each ended by a zero byte; a key's value is the offset of its own
 //! ```
 
-use aho_corasick::AhoCorasick;
+use aho_corasick::{AhoCorasick, MatchKind};
 use unicode_segmentation::{GraphemeCursor, UnicodeSegmentation};
 
 use crate::error::{Error, Result};
@@ -33,6 +33,43 @@ pub struct Charsmap {
     /// Characters that are a key by themselves, and those that stand second in one. Where there is none
     /// of them, no key matches.
     active: CharSet,
+    /// Those that stand second.
+    seconds: CharSet,
+}
+
+/// Texts that a charsmap leaves as they are.
+#[derive(Debug, Clone)]
+pub(super) struct Kept {
+    /// Finds them, leftmost first and of those the longest.
+    finder: AhoCorasick,
+    /// What they begin with.
+    firsts: CharSet,
+}
+
+impl Kept {
+    /// None for no texts. An empty one is no text.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`] if there are more than can be looked for.
+    pub(super) fn new(texts: &[String]) -> Result<Option<Self>> {
+        let texts: Vec<&String> = texts.iter().filter(|text| !text.is_empty()).collect();
+        if texts.is_empty() {
+            return Ok(None);
+        }
+        let firsts = CharSet::new(texts.iter().filter_map(|text| text.chars().next()));
+        let finder = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(&texts);
+        let finder = finder.map_err(|_| Error::TooLarge {
+            what: "the finder of kept texts",
+            size: texts.len() as u64,
+            limit: i32::MAX as u64,
+        })?;
+        Ok(Some(Self { finder, firsts }))
+    }
+
+    /// Whether one of them begins with this character.
+    pub(super) fn begins_with(&self, c: char) -> bool {
+        self.firsts.has(c)
+    }
 }
 
 fn broken(place: String, reason: impl Into<String>) -> Error {
@@ -47,8 +84,14 @@ impl Charsmap {
     /// `LONGEST` bytes.
     pub fn read(bytes: &[u8]) -> Result<Self> {
         if bytes.is_empty() {
-            let active = CharSet::new([]);
-            return Ok(Self { trie: Trie::default(), replacements: String::new(), active });
+            let none = CharSet::new([]);
+            let (active, seconds) = (none.clone(), none);
+            return Ok(Self {
+                trie: Trie::default(),
+                replacements: String::new(),
+                active,
+                seconds,
+            });
         }
         let head = || "byte 0".to_owned();
         let (size, rest) = bytes
@@ -71,14 +114,15 @@ impl Charsmap {
         })?;
         let bytes_on = trie.bytes_on();
         check(&trie, &bytes_on, replacements, base)?;
-        let active = active(&trie, &bytes_on)?;
-        Ok(Self { trie, replacements: replacements.to_owned(), active })
+        let (active, seconds) = active(&trie, &bytes_on)?;
+        Ok(Self { trie, replacements: replacements.to_owned(), active, seconds })
     }
 
     /// A charsmap that was compiled here, which needs no check.
     pub(super) fn of_parts(parts: Parts) -> Self {
-        let Parts { units, replacements, active } = parts;
-        Self { trie: Trie::new(units), replacements, active: CharSet::new(active) }
+        let Parts { units, replacements, singles, seconds } = parts;
+        let active = CharSet::new(singles.iter().chain(&seconds).copied());
+        Self { trie: Trie::new(units), replacements, active, seconds: CharSet::new(seconds) }
     }
 
     /// Its keys.
@@ -96,6 +140,11 @@ impl Charsmap {
         &self.active
     }
 
+    /// Whether what becomes of a character may depend on the one before it.
+    pub(super) fn joins(&self, c: char) -> bool {
+        self.seconds.has(c)
+    }
+
     /// Whether something may change.
     pub(super) fn changes(&self, text: &str) -> bool {
         self.active.find(text, 0).is_some()
@@ -107,9 +156,9 @@ impl Charsmap {
 
     /// As [`Charsmap::run`], but the texts that `keep` finds stay as they are. Going from the left, what
     /// begins first counts, be it such a text or a key.
-    pub(super) fn run_around(&self, keep: &AhoCorasick, text: &str, out: &mut impl Sink) {
+    pub(super) fn run_around(&self, keep: &Kept, text: &str, out: &mut impl Sink) {
         let mut done = 0;
-        while let Some(kept) = keep.find(aho_corasick::Input::new(text).range(done..)) {
+        while let Some(kept) = keep.finder.find(aho_corasick::Input::new(text).range(done..)) {
             done = self.run_until(text, done, kept.start(), out);
             if done == kept.start() {
                 out.keep(text, done, kept.end());
@@ -323,9 +372,9 @@ fn check(trie: &Trie, bytes_on: &BytesOn, replacements: &str, base: usize) -> Re
     Ok(())
 }
 
-/// The characters that are a key, and those that stand second in a key.
-fn active(trie: &Trie, bytes_on: &BytesOn) -> Result<CharSet> {
-    let mut active = Vec::new();
+/// The characters that are a key or stand second in one, and those that stand second.
+fn active(trie: &Trie, bytes_on: &BytesOn) -> Result<(CharSet, CharSet)> {
+    let (mut active, mut seconds) = (Vec::new(), Vec::new());
     let mut firsts = Vec::new();
     let root: Vec<Node> = trie.root().into_iter().collect();
     each_character(trie, bytes_on, &root, &mut |c, node| {
@@ -337,8 +386,9 @@ fn active(trie: &Trie, bytes_on: &BytesOn) -> Result<CharSet> {
     // Keys share what is equal behind their first characters.
     firsts.sort_unstable();
     firsts.dedup();
-    each_character(trie, bytes_on, &firsts, &mut |c, _| active.push(c))?;
-    Ok(CharSet::new(active))
+    each_character(trie, bytes_on, &firsts, &mut |c, _| seconds.push(c))?;
+    active.extend_from_slice(&seconds);
+    Ok((CharSet::new(active), CharSet::new(seconds)))
 }
 
 /// Calls `each` with every character that leads on from one of the nodes, and the node it leads to.

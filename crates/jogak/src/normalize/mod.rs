@@ -46,12 +46,11 @@ pub(crate) use align::{Aligned, Shifted, Sink};
 pub(crate) use certain::{Untouched, WITHIN};
 
 use align::Complete;
+use charsmap::Kept;
 
 use std::sync::Arc;
 
-use aho_corasick::{AhoCorasick, MatchKind};
-
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::pretokenize::Metaspace;
 
 /// One thing that a normalizer does.
@@ -149,7 +148,7 @@ impl Place {
 enum Stage {
     Form(forms::Former),
     RuleSet(&'static Charsmap),
-    Charsmap(Arc<Charsmap>, Option<AhoCorasick>),
+    Charsmap(Arc<Charsmap>, Option<Kept>),
     Graphemes(Arc<Charsmap>),
     Case(case::Caser),
     Bert(bert::Part),
@@ -207,7 +206,7 @@ impl Normalizer {
                 }
                 Rule::Charsmap { bytes, keep, .. } => {
                     let map = Arc::new(Charsmap::read(bytes)?);
-                    stages.push(Stage::Charsmap(map, finder(keep)?));
+                    stages.push(Stage::Charsmap(map, Kept::new(keep)?));
                 }
                 Rule::Lowercase => stages.push(Stage::Case(case::Caser::new(false))),
                 Rule::Casefold => stages.push(Stage::Case(case::Caser::new(true))),
@@ -388,19 +387,6 @@ impl Normalizer {
         // Syllables are shorter than their letters, by a factor of three at most.
         if first && cut < 3 * prefix + 12 { 0 } else { cut }
     }
-}
-
-/// Finds texts, leftmost first and of those the longest; None for no texts.
-fn finder(texts: &[String]) -> Result<Option<AhoCorasick>> {
-    if texts.is_empty() {
-        return Ok(None);
-    }
-    let finder = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(texts);
-    finder.map(Some).map_err(|_| Error::TooLarge {
-        what: "the finder of kept texts",
-        size: texts.len() as u64,
-        limit: i32::MAX as u64,
-    })
 }
 
 impl Stage {

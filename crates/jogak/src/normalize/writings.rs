@@ -36,8 +36,10 @@ pub(super) struct Parts {
     pub units: Vec<u32>,
     /// Replacements, each ended by a zero byte.
     pub replacements: String,
-    /// Characters that are a key by themselves, and those that stand second in one.
-    pub active: Vec<char>,
+    /// Characters that are a key by themselves.
+    pub singles: Vec<char>,
+    /// Characters that stand second in a key.
+    pub seconds: Vec<char>,
 }
 
 /// What follows a beginning of keys.
@@ -67,10 +69,8 @@ impl Short {
             }
             at.value = Some(text);
         }
-        let mut active: BTreeSet<char> = self.singles.keys().copied().collect();
-        for &second in root.next.values().flat_map(|first| first.next.keys()) {
-            active.extend(self.ways(second));
-        }
+        let seconds = root.next.values().flat_map(|first| first.next.keys());
+        let seconds: BTreeSet<char> = seconds.flat_map(|&second| self.ways(second)).collect();
         let mut builder = Builder { rules: self, places, graph: Graph::default() };
         let mut ways: BTreeMap<char, u32> = BTreeMap::new();
         for (&c, prefix) in &root.next {
@@ -89,7 +89,8 @@ impl Short {
         let ways: Vec<(char, u32)> = ways.into_iter().collect();
         let root = builder.fan(None, &ways, 0);
         let units = lay_out(&builder.graph.into_states(root))?;
-        Ok(Parts { units, replacements, active: active.into_iter().collect() })
+        let singles = self.singles.keys().copied().collect();
+        Ok(Parts { units, replacements, singles, seconds: seconds.into_iter().collect() })
     }
 
     /// The character and all other ways to write it.
@@ -172,9 +173,13 @@ mod tests {
         let parts = rules.compile().unwrap();
         let bytes = compile(&keys).unwrap();
         assert_eq!(packed(&parts.units, &parts.replacements), bytes);
-        // Single keys, and what stands second: b and the accent, a, y.
-        let mut active: Vec<char> = "ａbｂx中\u{301}\u{341}a𝐚áy".chars().collect();
-        active.sort_unstable();
-        assert_eq!(parts.active, active);
+        let sorted = |characters: &str| {
+            let mut characters: Vec<char> = characters.chars().collect();
+            characters.sort_unstable();
+            characters
+        };
+        assert_eq!(parts.singles, sorted("ａbｂx中"));
+        // As they are written in keys, and in other ways.
+        assert_eq!(parts.seconds, sorted("bｂ\u{301}\u{341}aａ𝐚áy"));
     }
 }

@@ -8,6 +8,7 @@
 use super::fuse::fuse;
 use super::parts::{DENSE, Parts};
 use super::raw::Together;
+use super::singles::{Of, Singles};
 use super::sums::{WORDS, Waiting, cut_exactly};
 use super::words::Habit;
 use super::{Learned, Tokenizer, Worker};
@@ -40,8 +41,9 @@ struct Words<'a> {
     text: &'a str,
     scratch: &'a mut Scratch,
     room: &'a mut RawScratch,
-    /// Parts of words.
+    /// Parts of words, and characters.
     parts: &'a mut KnownWords,
+    singles: &'a mut Singles,
     /// Of words of which sums do not tell: behind which sums their ids hold.
     marked: &'a mut LongWords,
     /// Room for such a mark, and for ids.
@@ -110,7 +112,7 @@ impl<'a> Stretch<'a> {
         worker: &'a mut Worker,
         out: &'a mut Vec<u32>,
     ) -> Self {
-        let Worker { learned, raw_room: room, scratch, .. } = worker;
+        let Worker { learned, raw_room: room, singles, scratch, .. } = worker;
         let Learned { raw: known, raw_parts: parts, marked, habit, .. } = learned;
         let limit = || tokenizer.shares().marked;
         let marked = marked.get_or_insert_with(|| Box::new(LongWords::new(limit())));
@@ -124,6 +126,7 @@ impl<'a> Stretch<'a> {
             scratch,
             room,
             parts,
+            singles,
             marked,
             mark: Vec::new(),
             ids: Vec::new(),
@@ -244,10 +247,15 @@ impl Words<'_> {
         if !self.sure {
             return false;
         }
-        let Self { tokenizer, model, even, raw, text, scratch, room, parts, .. } = self;
+        let Self { tokenizer, model, even, raw, text, scratch, room, parts, singles, .. } = self;
         let (word, before) = (&text[start..end], out.len());
         let hash = self.habit.ask_if_large(table, text, start, end);
-        let ready = raw.ready(&tokenizer.prepare, word, None, room).ok().flatten();
+        let prepare = &tokenizer.prepare;
+        let of = Of { model, prepare, raw: *raw, room, near: &mut scratch.near };
+        if singles.word(of, word, out).is_some() {
+            return word.len() <= LONGEST_KNOWN && hash.is_none_or(|hash| self.habit.again(hash));
+        }
+        let ready = raw.ready(prepare, word, None, room).ok().flatten();
         let mut parts = Parts { model, known: parts, near: &mut scratch.near };
         // Nearly all parts of Chinese are single characters: there is nothing to ask for ahead.
         let is_dense = word.as_bytes().first().is_some_and(|&byte| byte >= DENSE);

@@ -5,11 +5,13 @@
 
 use std::cell::Cell;
 
-use super::fuse::fuse_each;
+use super::fuse::{fuse, fuse_each};
 use super::parts::Parts;
+use super::singles::{Of, Singles};
 use super::words::Habit;
 use super::{Learned, Looking, Tokenizer, Worker};
 use crate::cache::{KnownWords, LONGEST_KNOWN, Queue, character, hash, look_up_spans};
+use crate::model::unigram::Marked;
 use crate::model::{Model, Precision, Scratch, Unigram, Way};
 use crate::normalize::Place;
 use crate::observe::Silent;
@@ -74,8 +76,9 @@ struct RawWords<'a> {
     text: &'a str,
     way: &'a mut Way,
     room: &'a mut RawScratch,
-    /// Parts of words, for Unigram.
+    /// Parts of words and characters, for Unigram.
     parts: &'a mut KnownWords,
+    singles: &'a mut Singles,
     scratch: &'a mut Scratch,
     habit: &'a mut Habit,
     /// Whether all words were certain so far.
@@ -91,9 +94,11 @@ impl<'a> RawWords<'a> {
         way: &'a mut Way,
         worker: &'a mut Worker,
     ) -> (Self, &'a mut KnownWords, &'a mut Queue) {
-        let Worker { learned, raw_room: room, scratch, queue, .. } = worker;
+        let Worker { learned, raw_room: room, singles, scratch, queue, .. } = worker;
         let Learned { raw: known, raw_parts: parts, habit, .. } = learned;
-        (Self { tokenizer, raw, text, way, room, parts, scratch, habit, sure: true }, known, queue)
+        let words =
+            Self { tokenizer, raw, text, way, room, parts, singles, scratch, habit, sure: true };
+        (words, known, queue)
     }
 
     /// Appends the ids of the word of the text that starts and ends there, if all were certain so far. Says whether it
@@ -113,8 +118,21 @@ impl<'a> RawWords<'a> {
         known: &KnownWords,
         ids: &mut Vec<u32>,
     ) -> Option<()> {
-        let Self { tokenizer, raw, way, room, parts, scratch, .. } = self;
+        let Self { tokenizer, raw, way, room, parts, singles, scratch, .. } = self;
         let Tokenizer { prepare, model, .. } = tokenizer;
+        if let Some(model) = model.unigram().filter(|_| odd.is_none()) {
+            let of = Of { model, prepare, raw: *raw, room, near: &mut scratch.near };
+            let first = ids.len();
+            if let Some(extent) = singles.word(of, word, ids) {
+                if Marked::to_the_largest(extent).holds_in_parts() {
+                    if let Some(unknown) = model.unknown().filter(|_| model.fuses()) {
+                        fuse(ids, first, unknown);
+                    }
+                    return Some(());
+                }
+                ids.truncate(first);
+            }
+        }
         // Errors come again on the plain way.
         let Ready { prepared, whole } = raw.ready(prepare, word, odd, room).ok()??;
         let (unigram, made) = (model.unigram(), prepared.text);

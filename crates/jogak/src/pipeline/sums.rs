@@ -9,6 +9,7 @@
 use super::fuse::fuse;
 use super::parts::{DENSE, Parts, SHORT};
 use super::raw::Together;
+use super::singles::{Of, Singles};
 use super::words::Habit;
 use super::{Learned, Tokenizer, Worker};
 use crate::cache::{KnownWords, LONGEST_KNOWN, LongWords, hash_at, look_up_spans};
@@ -90,8 +91,9 @@ struct Sums<'a> {
     text: &'a str,
     scratch: &'a mut Scratch,
     room: &'a mut RawScratch,
-    /// Parts of words.
+    /// Parts of words, and characters.
     parts: &'a mut KnownWords,
+    singles: &'a mut Singles,
     /// So many words are not cut into parts, for it did not pay.
     uncut: u32,
     marked: &'a mut LongWords,
@@ -188,7 +190,7 @@ impl<'a> Stretch<'a> {
         worker: &'a mut Worker,
         out: &'a mut Vec<u32>,
     ) -> Self {
-        let Worker { learned, raw_room: room, scratch, .. } = worker;
+        let Worker { learned, raw_room: room, singles, scratch, .. } = worker;
         let Learned { raw: known, raw_parts: parts, marked, habit, .. } = learned;
         let limit = || tokenizer.shares().marked;
         let marked = marked.get_or_insert_with(|| Box::new(LongWords::new(limit())));
@@ -200,6 +202,7 @@ impl<'a> Stretch<'a> {
             scratch,
             room,
             parts,
+            singles,
             uncut: 0,
             marked,
             habit,
@@ -299,28 +302,38 @@ impl Sums<'_> {
         if !self.sure {
             return false;
         }
-        // What cannot be remembered, and is not of known characters, is cut but once.
-        if end - start > LONGEST_KNOWN && self.uncut > 0 {
+        let (bytes, before) = (self.text.as_bytes(), out.len());
+        let word = &bytes[start..end];
+        // Longer ones are not remembered.
+        let hash = (word.len() <= LONGEST_KNOWN).then(|| hash_at(bytes, start, end));
+        if let Some(hash) = hash {
+            self.habit.ask(hash);
+        }
+        let most = extent(word.len()) as f64;
+        if let Some(mark) = self.by_characters(start, end, out) {
+            if mark.extent() <= most {
+                return self.is_to_be_remembered(table, hash);
+            }
+            out.truncate(before);
+        }
+        // What is not of known characters is cut but once.
+        if hash.is_none() && self.uncut > 0 {
             self.uncut -= 1;
             self.exactly(start, end, None, out);
             return false;
         }
-        let (bytes, before) = (self.text.as_bytes(), out.len());
-        let hash = hash_at(bytes, start, end);
-        self.habit.ask(hash);
-        let mark = if self.marked.get_hashed(hash, &bytes[start..end], out) {
+        let known = hash.is_some_and(|hash| self.marked.get_hashed(hash, word, out));
+        let mark = if known {
             Marked(out.pop().unwrap_or_default())
         } else {
             let Some(mark) = self.near(start, end, out) else {
                 self.sure = false;
                 return false;
             };
-            let word = &bytes[start..end];
-            if mark.holds_to_the_largest() && mark.extent() <= extent(word.len()) as f64 {
-                return word.len() <= LONGEST_KNOWN
-                    && (!table.is_large() || self.habit.again(hash));
+            if mark.holds_to_the_largest() && mark.extent() <= most {
+                return self.is_to_be_remembered(table, hash);
             }
-            if word.len() <= LONGEST_KNOWN {
+            if hash.is_some() {
                 if self.marked.is_full() {
                     self.marked.clear();
                 }
@@ -342,6 +355,21 @@ impl Sums<'_> {
         }
         self.bound += mark.extent();
         false
+    }
+
+    /// Whether a word of this hash, if it has one, is to be remembered among those that are looked up together.
+    #[inline(always)]
+    fn is_to_be_remembered(&mut self, table: &KnownWords, hash: Option<u64>) -> bool {
+        hash.is_some_and(|hash| !table.is_large() || self.habit.again(hash))
+    }
+
+    /// As [`Sums::near`], for a word that falls into [single characters](Singles); else None, and nothing is appended.
+    #[inline]
+    fn by_characters(&mut self, start: usize, end: usize, out: &mut Vec<u32>) -> Option<Marked> {
+        let Self { tokenizer, model, raw, text, scratch, room, singles, .. } = self;
+        let (prepare, near) = (&tokenizer.prepare, &mut scratch.near);
+        let of = Of { model, prepare, raw: *raw, room, near };
+        singles.word(of, &text[start..end], out).map(Marked::to_the_largest)
     }
 
     /// The ids of a word, and for which sums they hold; None if that is not certain.

@@ -9,10 +9,11 @@ use crate::prepare::{self, RawScratch};
 use crate::utf8::Room;
 use crate::vocab::Vocab;
 
+use super::singles::Singles;
 use super::{Tokenizer, answer, joined, words};
 
 /// How much memory a worker may use to remember words, in bytes; as much again once spans are asked for. (A large
-/// vocabulary that a worker is taught may take more than its share; characters take a megabyte and a half beside it.)
+/// vocabulary that a worker is taught may take more than its share; characters take up to two and a half megabytes beside it.)
 pub const CACHE_LIMIT: usize = 64 << 20;
 
 /// Workers that nobody uses. They come and go with each call, and are large: boxes are what is moved.
@@ -50,6 +51,8 @@ pub(super) struct Learned {
 pub struct Worker {
     pub(super) learned: Learned,
     pub(super) raw_room: RawScratch,
+    /// Characters of raw words, for Unigram.
+    pub(super) singles: Singles,
     /// Words with the spans of their pieces, once somebody asks for spans.
     pub(super) spans: Option<Box<WordTable>>,
     pub(super) queue: Queue,
@@ -68,6 +71,7 @@ impl Worker {
         Box::new(Self {
             learned,
             raw_room: RawScratch::default(),
+            singles: Singles::default(),
             spans: None,
             queue: Queue::default(),
             scratch: Scratch::default(),

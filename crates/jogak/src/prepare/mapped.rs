@@ -11,7 +11,7 @@ use crate::normalize::{Buffers, Normalizer, WITHIN};
 /// Bytes that a character may become.
 const MOST: usize = 16;
 /// Longest word, in bytes.
-const LONGEST: usize = 128;
+const LONGEST: usize = 1 << 12;
 
 /// What characters below U+10000 become; each is asked for when it is first seen.
 #[derive(Debug, Clone, Default)]
@@ -39,15 +39,19 @@ impl Mapped {
         quiet: &Quiet,
         word: &str,
     ) -> Option<&str> {
-        if word.len() > LONGEST || quiet.mark().is_some() {
+        if word.len() > LONGEST {
             return None;
         }
         if self.characters.is_empty() {
             self.characters.resize(1 << 16, 0);
             self.texts.resize(1 + MOST, 0);
-            self.word.resize(LONGEST * MOST, 0);
         }
-        let mut at = 0;
+        let room = (1 + word.len()) * MOST;
+        if self.word.len() < room {
+            self.word.resize(room, 0);
+        }
+        let mark = quiet.mark().map_or(0, |mark| mark.encode_utf8(&mut self.word).len());
+        let mut at = mark;
         for c in word.chars() {
             let mut entry = *self.characters.get(c as usize)?;
             if entry == 0 {
@@ -62,7 +66,7 @@ impl Mapped {
             *self.word.get_mut(at..)?.first_chunk_mut::<MOST>()? = *text;
             at += (entry >> 1 & ((1 << LENGTH_BITS) - 1)) as usize;
         }
-        std::str::from_utf8(&self.word[..at]).ok().filter(|word| !word.is_empty())
+        std::str::from_utf8(&self.word[..at]).ok().filter(|_| at > mark)
     }
 
     /// The entry of a character that was not seen.
@@ -71,7 +75,8 @@ impl Mapped {
         let Self { characters, texts, buffers, .. } = self;
         let mut utf8 = [0; 4];
         let made = normalizer.text(c.encode_utf8(&mut utf8), WITHIN, buffers);
-        let sure = made.ok().filter(|made| made.len() <= MOST && quiet.holds(made));
+        let certain = |made: &&str| !normalizer.joins(c) && made.len() <= MOST && quiet.holds(made);
+        let sure = made.ok().filter(certain);
         let entry = sure.map_or(ODD, |made| {
             let from = texts.len() - MOST;
             texts.truncate(from);
@@ -89,8 +94,8 @@ impl Mapped {
 #[allow(clippy::unwrap_used, reason = "a test says so by failing")]
 mod tests {
     use super::*;
-    use crate::normalize::{Form, Rule};
-    use crate::pretokenize::{Pretokenizer, Scheme};
+    use crate::normalize::{Form, Rule, RuleSet, compile};
+    use crate::pretokenize::{Metaspace, Pretokenizer, Scheme};
     use crate::random::SplitMix64;
 
     fn bert(lowercase: bool) -> Rule {
@@ -107,7 +112,9 @@ mod tests {
         for word in words {
             let Some(made) = mapped.word(&normalizer, &quiet, &word) else { continue };
             certain += 1;
-            assert_eq!(made, normalizer.text(&word, WITHIN, &mut buffers).unwrap(), "{word:?}");
+            let expected = normalizer.text(&word, WITHIN, &mut buffers).unwrap();
+            let mark = quiet.mark().map(String::from).unwrap_or_default();
+            assert_eq!(made, mark + expected, "{word:?}");
             let mut found = Vec::new();
             cutter.for_each(made, |start, end| found.push((start, end))).unwrap();
             assert_eq!(found, [(0, made.len())], "{word:?}");
@@ -135,6 +142,35 @@ mod tests {
                 let certain = check(&rules, &scheme, words());
                 assert!(certain > least, "{certain} {rules:?}");
             }
+        }
+        for set in [RuleSet::NmtNfkc, RuleSet::NmtNfkcCf] {
+            let rules = [Rule::RuleSet(set), Rule::CollapseSpaces];
+            let certain = check(&rules, &Scheme::Metaspace(Metaspace::default()), words());
+            assert!(certain > 150_000, "{certain}");
+        }
+    }
+
+    #[test]
+    fn charsmaps_that_see_neighbours() {
+        let keys =
+            [("ab", "x"), ("b", "y"), ("가\u{11A8}", "각"), ("É", "e"), ("c", ""), ("d", " ")];
+        let keys = keys.map(|(key, text)| (key.to_owned(), text.to_owned()));
+        let map = |graphemes| Rule::Charsmap {
+            bytes: compile(&keys).unwrap(),
+            keep: if graphemes { Vec::new() } else { vec!["ze".to_owned(), String::new()] },
+            graphemes,
+        };
+        let letters =
+            ["a", "b", "가", "\u{11A8}", "\u{301}", "É", "e", "z", "c", "d", "\u{200D}", "👩"];
+        let words = || {
+            let two = letters.map(|one| letters.map(|two| format!("{one}{two}")));
+            let two = two.into_iter().flatten();
+            two.flat_map(|two| letters.map(|three| format!("{two}{three}")))
+        };
+        for graphemes in [false, true] {
+            let scheme = Scheme::Metaspace(Metaspace::default());
+            let certain = check(&[map(graphemes), Rule::CollapseSpaces], &scheme, words());
+            assert!((100..1_000).contains(&certain), "{certain}");
         }
     }
 

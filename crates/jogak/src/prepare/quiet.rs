@@ -26,7 +26,8 @@ impl Quiet {
         let mut without = |code: u32| characters[code as usize / 64] &= !(1 << (code % 64));
         let mark = match schemes {
             [Scheme::Metaspace(_)] => {
-                " \t\n\r▁".chars().map(u32::from).for_each(without);
+                // Tabs and ends of lines that become spaces are changed.
+                " ▁".chars().map(u32::from).for_each(without);
                 Some('▁')
             }
             [Scheme::Whitespace, Scheme::Metaspace(spaces)] if !spaces.suffix => {
@@ -129,7 +130,7 @@ mod tests {
         let marked = |mark| {
             Scheme::Metaspace(Metaspace { dummy: Dummy::Never, mark, ..Metaspace::default() })
         };
-        let cases: [(Vec<Rule>, Vec<Scheme>, usize); 7] = [
+        let cases: [(Vec<Rule>, Vec<Scheme>, usize); 8] = [
             (vec![bert(true)], vec![Scheme::Bert], 14_000),
             (vec![bert(false)], vec![Scheme::Bert8], 25_000),
             (vec![], vec![Scheme::Bert], 50_000),
@@ -139,6 +140,7 @@ mod tests {
                 vec![Scheme::Metaspace(Metaspace::default())],
                 40_000,
             ),
+            (vec![], vec![Scheme::Metaspace(Metaspace::default())], 63_000),
             (vec![], vec![Scheme::Whitespace, marked('_')], 60_000),
             // The last character that is looked at.
             (vec![], vec![Scheme::Whitespace, marked('\u{FFFF}')], 60_000),

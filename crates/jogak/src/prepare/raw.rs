@@ -226,8 +226,7 @@ impl Raw {
             text.push_str(word);
             return Ok(Some(Ready { prepared: Prepared { text, parts: None }, whole: true }));
         }
-        if self.spaces.is_none()
-            && !self.graphemes
+        if odd.is_none()
             && let Some(quiet) = &prepare.quiet
             && prepare.goes_by_characters
             && let Some(text) = mapped.word(&prepare.normalizer, quiet, word)
@@ -260,7 +259,34 @@ impl Raw {
         Ok(prepared.map(|prepared| Ready { prepared, whole: false }))
     }
 
-    /// The same where spaces are not dropped; `text` is normalized.
+    /// What is written before words that [`Raw::character`] knows, if anything; None if it knows none.
+    pub(crate) fn mark(&self, prepare: &Prepare) -> Option<Option<char>> {
+        Some(prepare.quiet.as_ref()?.mark())
+    }
+
+    /// The character that one becomes in any word that is not the odd one and has no others than such characters; None if that
+    /// is not certain. Such a word is one word, behind [a mark](Raw::mark), when it is ready.
+    pub(crate) fn character(
+        &self,
+        prepare: &Prepare,
+        c: char,
+        room: &mut RawScratch,
+    ) -> Option<char> {
+        let quiet = prepare.quiet.as_ref()?;
+        let utf8 = &mut [0; 4];
+        let text = &*c.encode_utf8(utf8);
+        if (!self.graphemes || Normalizer::is_surely_apart(text)) && quiet.holds(text) {
+            return Some(c);
+        }
+        if !prepare.goes_by_characters {
+            return None;
+        }
+        let made = room.mapped.word(&prepare.normalizer, quiet, text)?;
+        let mut made = made.chars().skip(usize::from(quiet.mark().is_some()));
+        made.next().filter(|_| made.next().is_none())
+    }
+
+    /// As [`Raw::ready`] where spaces are not dropped; `text` is normalized.
     fn spaced<'a>(
         &self,
         spaces: Metaspace,

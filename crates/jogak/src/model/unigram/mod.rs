@@ -138,6 +138,20 @@ impl Unigram {
         })
     }
 
+    /// Whether a text that [has such a piece](Unigram::has_reserved) may have it from this character on.
+    pub(crate) fn begins_reserved(&self, c: char) -> bool {
+        self.hf.as_ref().is_some_and(|hf| {
+            let first = c.encode_utf8(&mut [0; 4]).as_bytes()[0];
+            let begins = |finder: &memmem::Finder<'_>| {
+                finder.needle().first().is_none_or(|&unknown| unknown == first)
+            };
+            hf.always
+                || hf.strict
+                || (hf.bytes && c == '<')
+                || hf.unknown.as_ref().is_some_and(begins)
+        })
+    }
+
     /// How sums are rounded.
     pub fn precision(&self) -> Precision {
         self.precision
