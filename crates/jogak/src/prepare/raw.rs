@@ -275,6 +275,10 @@ impl Raw {
         let quiet = prepare.quiet.as_ref()?;
         let utf8 = &mut [0; 4];
         let text = &*c.encode_utf8(utf8);
+        // What is quiet among its like may be part of something with others.
+        if prepare.goes_by_characters && prepare.normalizer.joins(c) {
+            return None;
+        }
         if (!self.graphemes || Normalizer::is_surely_apart(text)) && quiet.holds(text) {
             return Some(c);
         }
