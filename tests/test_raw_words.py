@@ -7,6 +7,7 @@ of all kinds, borders of clusters, sums of scores.
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import random
 import string
@@ -144,6 +145,8 @@ def test_long_words(name: str, data: Callable[[str], Path]) -> None:
 
 
 PIECES = (*"▁abcxyzéß.中가", "ab", "bc", "▁a", "▁ab", "a▁b", "▁▁", "▁▁▁", "각", "xx", "xxxx")
+# Where words fall apart at marks, so that they can be looked up.
+CUT_AT_MARKS = tuple(piece for piece in PIECES if "▁" not in piece[1:])
 
 
 def unigram(pieces: tuple[str, ...], precision: Precision) -> UnigramModel:
@@ -171,7 +174,7 @@ NORMALIZERS: dict[str, tuple[Normalizer, ...]] = {
 
 @pytest.mark.parametrize("name", NORMALIZERS)
 @pytest.mark.parametrize("precision", ["single", "double"])
-@pytest.mark.parametrize("collected", [PIECES, tuple(p for p in PIECES if "▁" not in p[1:])])
+@pytest.mark.parametrize("collected", [PIECES, CUT_AT_MARKS])
 def test_metaspace(name: str, precision: Precision, collected: tuple[str, ...]) -> None:
     texts = [*hostile(3, 250), "".join(hostile(4, 400))]
     prepends: list[Literal["first", "given", "start", "always", "never"]]
@@ -185,13 +188,32 @@ def test_metaspace(name: str, precision: Precision, collected: tuple[str, ...]) 
 
 def test_near_ties_far_into_a_text() -> None:
     """Sums of 32 bits are coarse there, and start over."""
-    model = unigram(PIECES, "single")
+    model = unigram(CUT_AT_MARKS, "single")
     normalizer = NORMALIZERS["collapsed"]
     spaces = jogak.Metaspace(split=False)
     tok = jogak.Tokenizer(Spec(model=model, normalizer=normalizer, pretokenizer=(spaces,)))
     draw = random.Random(5)
     words = ["".join(draw.choices("abcxyz", k=draw.randint(1, 9))) for _ in range(300)]
     compare(tok, [" ".join(draw.choices(words, k=60_000)), "abc" * 20 + " " + "☃ab " * 9_000])
+
+
+def test_characters_that_cost_much() -> None:
+    """Words of them take sums farther than words of their length are reckoned with."""
+    plain = unigram(CUT_AT_MARKS, "single")
+    scores = dict(zip(plain.pieces, plain.scores, strict=True))
+    # Pieces that their letters lead where sums are small; where they are large, rounding makes them equal.
+    scores |= {pair: scores[pair[0]] + scores[pair[1]] - 0.003 for pair in ("yz", "zc", "ya")}
+    scores |= {"ж": -300.0, "щ": -4000.0}
+    model = dataclasses.replace(plain, pieces=tuple(scores), scores=tuple(scores.values()))
+    spaces = jogak.Metaspace(split=False)
+    spec = Spec(model=model, normalizer=NORMALIZERS["collapsed"], pretokenizer=(spaces,))
+    draw = random.Random(8)
+    words = ["".join(draw.choices("abcxyz", k=draw.randint(1, 9))) for _ in range(300)]
+    costly = ["".join(draw.choices("жщ中가", k=draw.randint(1, 60))) for _ in range(40)]
+    texts = [" ".join(draw.choices(words + costly[:n], k=9_000)) for n in (5, 40)]
+    # Right behind them, little is known of the sum but what it is reckoned with.
+    texts += [" ".join([draw.choice(costly), *draw.choices(words, k=4)]) for _ in range(4_000)]
+    compare(jogak.Tokenizer(spec), texts)
 
 
 def test_words_that_are_cut_at_punctuation() -> None:
