@@ -201,7 +201,7 @@ def test_characters_that_cost_much() -> None:
     """Words of them take sums farther than words of their length are reckoned with."""
     plain = unigram(CUT_AT_MARKS, "single")
     scores = dict(zip(plain.pieces, plain.scores, strict=True))
-    # Pieces that their letters lead where sums are small; where they are large, rounding makes them equal.
+    # Letters lead these pieces where sums are small; where they are large, rounding makes them equal.
     scores |= {pair: scores[pair[0]] + scores[pair[1]] - 0.003 for pair in ("yz", "zc", "ya")}
     scores |= {"ж": -300.0, "щ": -4000.0}
     model = dataclasses.replace(plain, pieces=tuple(scores), scores=tuple(scores.values()))
