@@ -20,7 +20,7 @@ pub use known::KnownWords;
 pub use long::{LONGEST_KNOWN, LongWords};
 pub(crate) use long::{hash, hash_at};
 pub use packed::MOST;
-pub(crate) use queue::{Learn as LearnWord, character};
+pub(crate) use queue::Learn as LearnWord;
 pub use queue::{Queue, look_up_between, look_up_spans};
 
 use hashbrown::HashTable;

@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::normalize::{Aligned, Buffers, Normalizer, Origins, Place, Rule, metaspace};
 use crate::pretokenize::{Dummy, Metaspace, Pretokenizer, Scheme};
 use quiet::Quiet;
-pub(crate) use raw::{Raw, RawScratch, RawWord, Ready};
+pub(crate) use raw::{Raw, RawList, RawScratch, Ready};
 use steps::Step;
 
 /// Normalizes and pre-tokenizes.

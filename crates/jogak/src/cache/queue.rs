@@ -206,7 +206,7 @@ struct Spans<'a, F, B, const CHARACTERS: bool> {
 
 /// The code point of a word that is one character of three bytes; else 0.
 #[inline(always)]
-pub(crate) fn character(text: &[u8], start: usize, end: usize) -> u32 {
+fn character(text: &[u8], start: usize, end: usize) -> u32 {
     // Words of ASCII are told by one byte, which is foreseen better than a length.
     if text[start] < 0xE0 {
         return 0;

@@ -5,31 +5,41 @@
 //! another score, is cut from the sum before it, unless its best way leads by so much that no rounding turns that
 //! ([`Marked`]). Where the sum may have started over it is made when it is asked for, which it need not be as long as it is even.
 
+use std::ops::Range;
+
 use super::fuse::fuse;
 use super::parts::{DENSE, Parts};
 use super::raw::Together;
 use super::singles::{Of, Singles};
-use super::sums::{WORDS, Waiting, cut_exactly};
+use super::sums::{WORDS, cut_exactly};
 use super::words::Habit;
 use super::{Learned, Tokenizer, Worker};
 use crate::cache::{KnownWords, LONGEST_KNOWN, LongWords, hash_at, look_up_spans};
 use crate::model::unigram::{Behind, Even, EvenSum, Marked, Running, Unigram};
 use crate::model::{Precision, Scratch};
 use crate::normalize::Place;
-use crate::prepare::{Raw, RawScratch, RawWord};
+use crate::prepare::{Raw, RawList, RawScratch};
 
 /// A stretch of text on its way.
 struct Stretch<'a> {
     known: &'a mut KnownWords,
     out: &'a mut Vec<u32>,
     words: Words<'a>,
-    waiting: Waiting,
     /// The sum behind all words that were looked up but the last.
     sum: EvenSum,
-    /// Where these start and end. If there are any, the sum behind them is even.
-    last: Vec<(u32, u32)>,
+    /// The last words. If there are any, the sum behind them is even.
+    last: Vec<Last>,
     /// Room for the ids of a word.
     exact: Vec<u32>,
+    /// Room for the sums of many.
+    sums: Vec<f32>,
+}
+
+/// A word behind which the sum may have started over: where it starts and ends, and its ids among all of the text.
+struct Last {
+    start: u32,
+    end: u32,
+    ids: Range<usize>,
 }
 
 /// Encodes words.
@@ -69,14 +79,10 @@ impl Tokenizer {
     ) -> bool {
         let first = out.len();
         let mut stretch = Stretch::of(self, model, raw, text, worker, out);
-        let mut certain = true;
-        if raw.is_listed(text, place) {
-            raw.for_each_list(text, |starts, ends, _| stretch.list(starts, ends));
-        } else {
-            certain = raw.for_each(text, place, |word| stretch.word(word));
-        }
-        // Nothing may wait for the next text.
-        stretch.finish();
+        let certain = raw.for_each_list(text, place, |listed| match listed {
+            RawList::Words { starts, ends, .. } => stretch.list(starts, ends),
+            RawList::First { end, led } => stretch.odd(0, end, led),
+        });
         let sure = certain && stretch.words.sure;
         if let Some(unknown) = model.0.unknown().filter(|_| sure && model.0.fuses()) {
             fuse(out, first, unknown);
@@ -134,35 +140,27 @@ impl<'a> Stretch<'a> {
             odd: Vec::new(),
             sure: true,
         };
-        let (waiting, sum) = (Waiting::NONE, EvenSum::default());
-        Self { known, out, words, waiting, sum, last: Vec::new(), exact }
-    }
-
-    #[inline(always)]
-    fn word(&mut self, RawWord { start, end, odd }: RawWord) {
-        if odd.is_some() {
-            self.finish();
-            let before = known_sum(&mut self.words, self.sum, &mut self.last, &mut self.exact);
-            self.sum = self.words.exactly(start, end, odd, before, self.out);
-            return;
-        }
-        if self.waiting.take(start, end) {
-            self.finish();
+        Self {
+            known,
+            out,
+            words,
+            sum: EvenSum::default(),
+            last: Vec::new(),
+            exact,
+            sums: Vec::new(),
         }
     }
 
-    /// The same for many.
+    /// Encodes a word of which more is to be known than its bytes: whether it stands behind a space.
+    fn odd(&mut self, start: usize, end: usize, led: bool) {
+        let Self { words, out, sum, last, exact, .. } = self;
+        let before = known_sum(words, *sum, last, out, exact);
+        *sum = words.exactly(start, end, Some(led), before, out);
+    }
+
+    /// Encodes words.
     fn list(&mut self, starts: &[u32], ends: &[u32]) {
-        self.finish();
         for (starts, ends) in starts.chunks(WORDS).zip(ends.chunks(WORDS)) {
-            self.look_up(starts, ends);
-        }
-    }
-
-    /// Looks up what waits.
-    fn finish(&mut self) {
-        if let Some(waiting) = self.waiting.leave() {
-            let (starts, ends) = waiting.spans();
             self.look_up(starts, ends);
         }
     }
@@ -170,7 +168,7 @@ impl<'a> Stretch<'a> {
     /// Looks up to 64 words up.
     #[inline(never)]
     fn look_up(&mut self, starts: &[u32], ends: &[u32]) {
-        let Self { known, out, words, sum, last, exact, .. } = self;
+        let Self { known, out, words, sum, last, exact, sums } = self;
         let mut first = out.len();
         let (mut behind, mut count) = ([0; WORDS], 0);
         words.look_up(starts, ends, known, out, |ids| {
@@ -179,15 +177,30 @@ impl<'a> Stretch<'a> {
         });
         let mut odd = std::mem::take(&mut words.odd);
         let mut next = odd.iter().peekable();
-        for at in 0..count {
+        let mut at = 0;
+        while at < count {
+            if last.is_empty() {
+                let until = next.peek().map_or(count, |&&odd| {
+                    at + starts[at..count].partition_point(|&start| start < odd)
+                });
+                let these = &behind[at..until];
+                let ids = &out[first..these.last().copied().unwrap_or(first)];
+                let ends = these.iter().map(|behind| behind - first);
+                let held = words.even.behind_words(sum, ids, ends, sums);
+                first = these[..held].last().copied().unwrap_or(first);
+                at += held;
+                if at == count {
+                    break;
+                }
+            }
             let (start, end) = (starts[at], ends[at]);
             let ids = &out[first..behind[at]];
             let is_odd = next.next_if_eq(&&start).is_some();
             match words.even.behind(last.is_empty().then_some(*sum), ids) {
                 Behind::Sum(behind) if !is_odd => *sum = behind,
-                Behind::Even if !is_odd => last.push((start, end)),
+                Behind::Even if !is_odd => last.push(Last { start, end, ids: first..behind[at] }),
                 _ => {
-                    let before = known_sum(words, *sum, last, exact);
+                    let before = known_sum(words, *sum, last, out, exact);
                     let (start, end) = (start as usize, end as usize);
                     if let Some(behind) = words.surely(start, end, ids, before) {
                         *sum = behind;
@@ -204,21 +217,27 @@ impl<'a> Stretch<'a> {
                 }
             }
             first = behind[at];
+            at += 1;
         }
         odd.clear();
         words.odd = odd;
     }
 }
 
-/// The sum behind the last words, which are no longer the last. `room` stays empty.
+/// The sum behind the last words, which are no longer the last: but near to where it starts over, that of their ids. `room`
+/// stays empty.
 fn known_sum(
     words: &mut Words<'_>,
     mut sum: EvenSum,
-    last: &mut Vec<(u32, u32)>,
+    last: &mut Vec<Last>,
+    out: &[u32],
     room: &mut Vec<u32>,
 ) -> EvenSum {
-    for (start, end) in last.drain(..) {
-        sum = words.exactly(start as usize, end as usize, None, sum, room);
+    for Last { start, end, ids } in last.drain(..) {
+        sum = match words.even.behind(Some(sum), &out[ids]) {
+            Behind::Sum(behind) => behind,
+            _ => words.exactly(start as usize, end as usize, None, sum, room),
+        };
         room.clear();
     }
     sum

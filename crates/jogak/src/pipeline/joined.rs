@@ -18,7 +18,7 @@ use super::{Request, Text, Tokenizer, Worker};
 use crate::added::Input;
 use crate::error::Error;
 use crate::normalize::Place;
-use crate::prepare::Raw;
+use crate::prepare::{Raw, RawList};
 use crate::scan::prefetch;
 
 /// Longer texts, in bytes, are encoded by themselves.
@@ -186,10 +186,15 @@ impl<E: FnMut(usize)> Encoding<'_, E> {
     fn raw(&mut self, joined: &mut Joined, raw: Raw, number: usize) -> Result<(), (usize, Error)> {
         let mut characters = false;
         let Joined { all, texts, starts, ends, firsts, .. } = joined;
-        raw.for_each_list(all, |their_starts, their_ends, are_characters| {
-            starts.extend_from_slice(their_starts);
+        raw.for_each_list(all, Place::WHOLE, |listed| {
+            // They depend on their bytes alone.
+            let RawList::Words { starts: theirs, ends: their_ends, characters: are } = listed
+            else {
+                return;
+            };
+            starts.extend_from_slice(theirs);
             ends.extend_from_slice(their_ends);
-            characters |= are_characters;
+            characters |= are;
         });
         let mut word = 0;
         firsts.push(0);
@@ -289,7 +294,7 @@ impl Tokenizer {
             return None;
         }
         if let Some(raw) = self.prepare.raw().filter(|_| self.looks_up_raw) {
-            let joins = !self.added.looks_twice(specials, false) && raw.is_listed("", Place::WHOLE);
+            let joins = !self.added.looks_twice(specials, false) && raw.is_by_itself();
             return joins.then_some(Joint::Raw(raw));
         }
         let words = !self.cuts_all_words && self.model.fuses_words().is_none();

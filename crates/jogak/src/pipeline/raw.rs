@@ -3,19 +3,17 @@
 //!
 //! Rule: the same ids as the plain way, or the plain way.
 
-use std::cell::Cell;
-
 use super::fuse::{fuse, fuse_each};
 use super::parts::Parts;
 use super::singles::{Of, Singles};
 use super::words::Habit;
-use super::{Learned, Looking, Tokenizer, Worker};
-use crate::cache::{KnownWords, LONGEST_KNOWN, Queue, character, hash, look_up_spans};
+use super::{Learned, Tokenizer, Worker};
+use crate::cache::{KnownWords, LONGEST_KNOWN, look_up_spans};
 use crate::model::unigram::Marked;
 use crate::model::{Model, Precision, Scratch, Unigram, Way};
 use crate::normalize::Place;
 use crate::observe::Silent;
-use crate::prepare::{Prepare, Raw, RawScratch, RawWord, Ready};
+use crate::prepare::{Prepare, Raw, RawList, RawScratch, Ready};
 
 /// Whether words can be encoded one by one, or depend on each other only by the sums of their scores.
 pub(super) fn suits(prepare: &Prepare, model: &Model) -> bool {
@@ -43,17 +41,6 @@ pub(super) fn pieces(prepare: &Prepare, model: &Model) -> Box<[u32]> {
 /// Whether sums are such as `sums.rs` knows.
 fn sums(model: &Unigram) -> bool {
     model.precision() == Precision::Single && model.is_cut_at_marks()
-}
-
-/// Remembers a raw word; once the table is large, only if it comes again.
-pub(super) fn remember(table: &mut KnownWords, habit: &mut Habit, word: &[u8], ids: &[u32]) {
-    if word.len() > LONGEST_KNOWN || (table.is_large() && !habit.again(hash(word))) {
-        return;
-    }
-    if table.is_stale() {
-        table.clear();
-    }
-    table.insert(word, ids);
 }
 
 /// Raw words of texts that stand one behind the other.
@@ -86,19 +73,19 @@ struct RawWords<'a> {
 }
 
 impl<'a> RawWords<'a> {
-    /// And what knows words, and where they may wait.
+    /// And what knows words.
     fn of(
         tokenizer: &'a Tokenizer,
         raw: Raw,
         text: &'a str,
         way: &'a mut Way,
         worker: &'a mut Worker,
-    ) -> (Self, &'a mut KnownWords, &'a mut Queue) {
-        let Worker { learned, raw_room: room, singles, scratch, queue, .. } = worker;
+    ) -> (Self, &'a mut KnownWords) {
+        let Worker { learned, raw_room: room, singles, scratch, .. } = worker;
         let Learned { raw: known, raw_parts: parts, habit, .. } = learned;
         let words =
             Self { tokenizer, raw, text, way, room, parts, singles, scratch, habit, sure: true };
-        (words, known, queue)
+        (words, known)
     }
 
     /// Appends the ids of the word of the text that starts and ends there, if all were certain so far. Says whether it
@@ -178,8 +165,7 @@ impl Tokenizer {
             Some(model) if raw.is_one_word() => {
                 self.raw_with_sums(model, raw, text, place, worker, out)
             }
-            _ if raw.is_listed(text, place) => self.raw_by_lists(raw, text, way, worker, out),
-            _ => self.raw_by_words(raw, text, place, way, worker, out),
+            _ => self.raw_by_lists(raw, text, place, way, worker, out),
         };
         // What nothing is left of has rules of its own.
         let done = sure && out.len() > before;
@@ -189,24 +175,31 @@ impl Tokenizer {
         done
     }
 
-    /// Where words depend on nothing else, and their borders come in lists.
+    /// Where words depend on nothing else.
     fn raw_by_lists(
         &self,
         raw: Raw,
         text: &str,
+        place: Place,
         way: &mut Way,
         worker: &mut Worker,
         out: &mut Vec<u32>,
     ) -> bool {
-        let (mut words, known, _) = RawWords::of(self, raw, text, way, worker);
-        let mut encode = |known: &KnownWords, start: usize, end: usize, ids: &mut Vec<u32>| {
-            words.learn(known, start, end, ids)
-        };
-        raw.for_each_list(text, |starts, ends, characters| {
-            let spans = (starts, ends);
-            look_up_spans(text.as_bytes(), known, spans, characters, out, &mut encode, |_| ());
+        let (mut words, known) = RawWords::of(self, raw, text, way, worker);
+        let certain = raw.for_each_list(text, place, |listed| match listed {
+            RawList::Words { starts, ends, characters } => {
+                let mut encode =
+                    |known: &KnownWords, start: usize, end: usize, ids: &mut Vec<u32>| {
+                        words.learn(known, start, end, ids)
+                    };
+                let spans = (starts, ends);
+                look_up_spans(text.as_bytes(), known, spans, characters, out, &mut encode, |_| ());
+            }
+            RawList::First { end, led } => {
+                words.sure = words.word(&text[..end], Some(led), known, out).is_some();
+            }
         });
-        words.sure
+        certain && words.sure
     }
 
     /// Appends the ids of several texts by their words, and writes to `behind` how many ids there are then behind each text.
@@ -230,7 +223,7 @@ impl Tokenizer {
         let sure = if let Some(model) = sums {
             self.sums_together(model, raw, texts, worker, out, each)
         } else {
-            let (mut words, known, _) = RawWords::of(self, raw, all, way, worker);
+            let (mut words, known) = RawWords::of(self, raw, all, way, worker);
             let mut encode = |known: &KnownWords, start: usize, end: usize, ids: &mut Vec<u32>| {
                 words.learn(known, start, end, ids)
             };
@@ -252,43 +245,5 @@ impl Tokenizer {
             fuse_each(out, first, behind, unknown);
         }
         true
-    }
-
-    /// Where words are encoded one by one.
-    fn raw_by_words(
-        &self,
-        raw: Raw,
-        text: &str,
-        place: Place,
-        way: &mut Way,
-        worker: &mut Worker,
-        out: &mut Vec<u32>,
-    ) -> bool {
-        let (mut raw_words, known, queue) = RawWords::of(self, raw, text, way, worker);
-        let odd = Cell::new(None);
-        let learn = |table: &mut KnownWords, start: usize, end: usize, out: &mut Vec<u32>| {
-            if !raw_words.sure {
-                return;
-            }
-            let (word, before) = (&text[start..end], out.len());
-            raw_words.sure = raw_words.word(word, odd.get(), table, out).is_some();
-            if raw_words.sure && odd.get().is_none() {
-                remember(table, raw_words.habit, word.as_bytes(), &out[before..]);
-            }
-        };
-        let bytes = text.as_bytes();
-        let mut words = Looking { bytes, known, queue, out, learn };
-        let certain = raw.for_each(text, place, |RawWord { start, end, odd: first }| {
-            if first.is_none() {
-                return words.word(start, end, character(bytes, start, end));
-            }
-            words.finish();
-            odd.set(first);
-            (words.learn)(words.known, start, end, words.out);
-            odd.set(None);
-        });
-        // Nothing may wait for the next text.
-        words.finish();
-        certain && raw_words.sure
     }
 }

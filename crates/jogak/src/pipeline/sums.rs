@@ -17,7 +17,7 @@ use crate::model::unigram::{LARGEST_SINGLE, Marked, Running, Unigram};
 use crate::model::{Precision, Scratch};
 use crate::normalize::Place;
 use crate::observe::Silent;
-use crate::prepare::{Raw, RawScratch, RawWord, Ready};
+use crate::prepare::{Raw, RawList, RawScratch, Ready};
 use crate::symbols::UNKNOWN;
 
 /// Sums of words that are looked up many at a time stay below this.
@@ -43,7 +43,7 @@ fn far(bytes: usize, words: usize) -> usize {
 pub(super) const WORDS: usize = 64;
 
 /// Words that wait to be looked up, by where they start and end.
-pub(super) struct Waiting {
+struct Waiting {
     starts: [u32; WORDS],
     ends: [u32; WORDS],
     len: usize,
@@ -51,23 +51,23 @@ pub(super) struct Waiting {
 
 impl Waiting {
     /// None.
-    pub(super) const NONE: Waiting = Waiting { starts: [0; WORDS], ends: [0; WORDS], len: 0 };
+    const NONE: Waiting = Waiting { starts: [0; WORDS], ends: [0; WORDS], len: 0 };
 
     /// Takes a word, for which there is room. Says whether there is none for another.
     #[inline(always)]
-    pub(super) fn take(&mut self, start: usize, end: usize) -> bool {
+    fn take(&mut self, start: usize, end: usize) -> bool {
         (self.starts[self.len], self.ends[self.len]) = (start as u32, end as u32);
         self.len += 1;
         self.len == WORDS
     }
 
     /// Those that wait, if any; none does then.
-    pub(super) fn leave(&mut self) -> Option<Self> {
+    fn leave(&mut self) -> Option<Self> {
         (self.len > 0).then(|| std::mem::replace(self, Self::NONE))
     }
 
     /// Where they start and end.
-    pub(super) fn spans(&self) -> (&[u32], &[u32]) {
+    fn spans(&self) -> (&[u32], &[u32]) {
         (&self.starts[..self.len], &self.ends[..self.len])
     }
 }
@@ -122,21 +122,15 @@ impl Tokenizer {
         worker: &mut Worker,
         out: &mut Vec<u32>,
     ) -> bool {
-        // Places of words are of 32 bits.
-        if u32::try_from(text.len()).is_err() {
-            return false;
-        }
         if let Some(even) = model.even() {
             return self.raw_with_even_sums((model, even), raw, text, place, worker, out);
         }
         let first = out.len();
         let mut stretch = Stretch::of(self, model, raw, text, worker, out);
-        let mut certain = true;
-        if raw.is_listed(text, place) {
-            raw.for_each_list(text, |starts, ends, _| stretch.list(starts, ends));
-        } else {
-            certain = raw.for_each(text, place, |word| stretch.word(word));
-        }
+        let certain = raw.for_each_list(text, place, |listed| match listed {
+            RawList::Words { starts, ends, .. } => stretch.list(starts, ends),
+            RawList::First { end, led } => stretch.by_itself(0, end, Some(led)),
+        });
         // Nothing may wait for the next text.
         stretch.finish();
         let sure = certain && stretch.sums.sure;
@@ -216,11 +210,10 @@ impl<'a> Stretch<'a> {
         Stretch { known, out, sums, waiting: Waiting::NONE, before: 0, behind: 0 }
     }
 
-    #[inline(always)]
-    fn word(&mut self, RawWord { start, end, odd }: RawWord) {
+    fn word(&mut self, start: usize, end: usize) {
         let behind = self.behind + extent(end - start);
-        if odd.is_some() || behind >= LIMIT {
-            return self.by_itself(start, end, odd);
+        if behind >= LIMIT {
+            return self.by_itself(start, end, None);
         }
         self.behind = behind;
         if self.waiting.take(start, end) {
@@ -240,7 +233,7 @@ impl<'a> Stretch<'a> {
                 continue;
             }
             for (&start, &end) in starts.iter().zip(ends) {
-                self.word(RawWord { start: start as usize, end: end as usize, odd: None });
+                self.word(start as usize, end as usize);
             }
         }
     }

@@ -22,7 +22,7 @@ use super::mapped::Mapped;
 use super::{Prepare, Prepared, Scratch, Written};
 use crate::error::Result;
 use crate::normalize::{Normalizer, Place, WITHIN, metaspace};
-use crate::pretokenize::{Apart, Dummy, Metaspace, Scheme};
+use crate::pretokenize::{Apart, Dummy, LIST, Metaspace, Scheme};
 
 /// How texts are cut before they are normalized.
 #[derive(Debug, Clone, Copy)]
@@ -37,14 +37,22 @@ pub(crate) struct Raw {
     spaces: Option<Metaspace>,
 }
 
-/// A raw word, by its bytes in the text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct RawWord {
-    pub(crate) start: usize,
-    pub(crate) end: usize,
-    /// What is made of it does not depend on its bytes alone, and may not be remembered: it is the first
-    /// word. Then, whether it stands behind a space.
-    pub(crate) odd: Option<bool>,
+/// Raw words by their bytes in the text.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum RawList<'a> {
+    /// As many starts as ends.
+    Words {
+        starts: &'a [u32],
+        ends: &'a [u32],
+        /// There may be Chinese characters by themselves among them.
+        characters: bool,
+    },
+    /// The first word, up to there, if what is made of it does not depend on its bytes alone: it may not be remembered.
+    First {
+        end: usize,
+        /// It stands behind a space.
+        led: bool,
+    },
 }
 
 /// A raw word as the pre-tokenizer is to see it.
@@ -74,6 +82,12 @@ pub(crate) struct RawScratch {
 }
 
 const MARK: char = '▁';
+
+/// Where a word begins that keeps its blanks, of which all stand behind the word before: behind one, or with all.
+#[inline(always)]
+fn with_blanks(before: u32, start: u32) -> u32 {
+    if start - before == 1 { start } else { before }
+}
 
 impl Raw {
     /// None if it is not certain that this is exact.
@@ -120,56 +134,65 @@ impl Raw {
         self.spaces.is_some_and(|spaces| !spaces.split)
     }
 
-    /// Whether [`Raw::for_each_list`] finds the words of a stretch of text that stands there.
-    pub(crate) fn is_listed(&self, text: &str, place: Place) -> bool {
-        let apart = |spaces| self.collapse && adds(spaces, place) && place.first && place.last;
-        self.spaces.is_none_or(apart) && u32::try_from(text.len()).is_ok()
+    /// Whether a text has the same words if others stand before and behind it, with blanks between.
+    pub(crate) fn is_by_itself(&self) -> bool {
+        self.spaces.is_none_or(|spaces| self.collapse && adds(spaces, Place::WHOLE))
     }
 
-    /// Calls `words` with the raw words of a stretch of text, left to right, in lists of as many starts as ends, and
-    /// whether there may be Chinese characters among them.
+    /// Calls `each` with the raw words of a stretch of text, left to right; false if they are not certain for a stretch that
+    /// stands there.
     #[inline]
-    pub(crate) fn for_each_list(&self, text: &str, words: impl FnMut(&[u32], &[u32], bool)) {
-        self.apart.for_each_list(text.as_bytes(), words);
-    }
-
-    /// Calls `word` with the raw words of a stretch of text, left to right; false if they are not certain
-    /// for a stretch that stands there.
-    #[inline]
-    pub(crate) fn for_each(&self, text: &str, place: Place, mut word: impl FnMut(RawWord)) -> bool {
+    pub(crate) fn for_each_list(
+        &self,
+        text: &str,
+        place: Place,
+        mut each: impl FnMut(RawList<'_>),
+    ) -> bool {
         let bytes = text.as_bytes();
-        let plain = |start, end| RawWord { start, end, odd: None };
-        let Some(spaces) = self.spaces else {
-            self.apart.for_each(bytes, |start, end| word(plain(start, end)));
-            return true;
+        // Places of words are of 32 bits.
+        let Ok(length) = u32::try_from(bytes.len()) else { return false };
+        let Some(spaces) = self.spaces.filter(|_| !self.collapse) else {
+            let adds_there = |spaces| adds(spaces, place) && place.first && place.last;
+            let is_certain = self.spaces.is_none_or(adds_there);
+            if is_certain {
+                self.apart.for_each_list(bytes, |starts, ends, characters| {
+                    each(RawList::Words { starts, ends, characters });
+                });
+            }
+            return is_certain;
         };
         let adds = adds(spaces, place);
-        if self.collapse {
-            if !(adds && place.first && place.last) {
-                return false;
-            }
-            self.apart.for_each(bytes, |start, end| word(plain(start, end)));
-            return true;
-        }
-        let mut done = 0;
-        let first = |start: usize, end| match start {
-            0 if adds => plain(0, end),
-            0 => RawWord { start: 0, end, odd: Some(false) },
-            _ => RawWord { start: 0, end, odd: Some(adds && !spaces.only_missing) },
+        let odd = |start: u32| match start {
+            0 if adds => None,
+            0 => Some(false),
+            _ => Some(adds && !spaces.only_missing),
         };
-        self.apart.for_each(bytes, |start, end| {
-            word(match start - done {
-                _ if done == 0 => first(start, end),
-                1 => plain(start, end),
-                _ => plain(done, end),
-            });
-            done = end;
+        let (mut room, mut done) = ([0; LIST], 0);
+        self.apart.for_each_list(bytes, |starts, ends, _| {
+            let (Some(&first), Some(&end), Some(&last)) =
+                (starts.first(), ends.first(), ends.last())
+            else {
+                return;
+            };
+            let begins = &mut room[..starts.len()];
+            begins[0] = with_blanks(done, first);
+            let others = begins[1..].iter_mut().zip(&starts[1..]).zip(ends);
+            others.for_each(|((begin, &start), &before)| *begin = with_blanks(before, start));
+            let mut listed = 0;
+            if let (0, Some(led)) = (done, odd(first)) {
+                each(RawList::First { end: end as usize, led });
+                listed = 1;
+            }
+            let (starts, ends) = (&begins[listed..], &ends[listed..]);
+            each(RawList::Words { starts, ends, characters: false });
+            done = last;
         });
-        if done < bytes.len() {
-            word(match done {
-                0 => first(bytes.len(), bytes.len()),
-                _ => plain(done, bytes.len()),
-            });
+        // Blanks at the end are a word.
+        if done < length {
+            match (done, odd(length)) {
+                (0, Some(led)) => each(RawList::First { end: bytes.len(), led }),
+                _ => each(RawList::Words { starts: &[done], ends: &[length], characters: false }),
+            }
         }
         true
     }
@@ -324,5 +347,78 @@ impl Raw {
         written.spaced.clear();
         metaspace::run(spaces, kept, WITHIN, &mut written.spaced);
         Some(Prepared { text: &written.spaced, parts: None })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pretokenize::Metaspace;
+    use crate::random::SplitMix64;
+
+    /// Where a word starts and ends, and, of a first one that is not certain, whether it stands behind a space.
+    type Word = (usize, usize, Option<bool>);
+
+    /// Words that keep their blanks, as the documentation says.
+    fn naive(text: &str, spaces: Metaspace, place: Place) -> Vec<Word> {
+        let adds = adds(spaces, place);
+        let mut words: Vec<Word> = Vec::new();
+        let mut done = 0;
+        while done < text.len() {
+            let rest = &text[done..];
+            let solid = done + rest.find(|c| c != ' ').unwrap_or(rest.len());
+            let end = solid + text[solid..].find(' ').unwrap_or(text.len() - solid);
+            let is_behind_one = solid - done == 1 && solid < text.len();
+            words.push(match (done, solid) {
+                (0, 0) if adds => (0, end, None),
+                (0, 0) => (0, end, Some(false)),
+                (0, _) => (0, end, Some(adds && !spaces.only_missing)),
+                _ if is_behind_one => (solid, end, None),
+                _ => (done, end, None),
+            });
+            done = end;
+        }
+        words
+    }
+
+    #[test]
+    fn words_with_their_blanks_in_lists() {
+        let mut random = SplitMix64::new(7);
+        let mut below = |limit: usize| (random.next() % limit as u64) as usize;
+        let (mut lists, mut firsts) = (0, 0);
+        for round in 0..4000 {
+            let dummy = [Dummy::Always, Dummy::Never, Dummy::First][below(3)];
+            let spaces = Metaspace { dummy, only_missing: below(2) == 0, ..Metaspace::DEFAULT };
+            let place = Place { first: below(2) == 0, ..Place::WHOLE };
+            // Some have more words than a list.
+            let parts = [3, 30, 3 * LIST][round % 3];
+            let text: String = (0..below(parts + 1))
+                .map(|_| [" ", " ", "a", "bc ", "\n", "  ", "가", "x y "][below(8)])
+                .collect();
+            let raw = Raw {
+                apart: Apart::Spaces,
+                graphemes: false,
+                later: false,
+                collapse: false,
+                spaces: Some(spaces),
+            };
+            let mut found: Vec<Word> = Vec::new();
+            let is_certain = raw.for_each_list(&text, place, |list| match list {
+                RawList::Words { starts, ends, .. } => {
+                    lists += 1;
+                    assert_eq!(starts.len(), ends.len());
+                    let words = starts.iter().zip(ends);
+                    found.extend(words.map(|(&start, &end)| (start as usize, end as usize, None)));
+                }
+                RawList::First { end, led } => {
+                    firsts += 1;
+                    assert!(found.is_empty(), "{text:?}");
+                    found.push((0, end, Some(led)));
+                }
+            });
+            assert!(is_certain);
+            assert_eq!(found, naive(&text, spaces, place), "{text:?} {spaces:?} {place:?}");
+        }
+        assert!(lists > 5000 && firsts > 1000, "{lists} {firsts}");
     }
 }

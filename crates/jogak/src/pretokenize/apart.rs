@@ -7,7 +7,7 @@
 //! Where words start and end then, [`super::lists`] says.
 
 use super::lists::{self, Masks, Solid};
-use crate::scan::{Apart as Bytes, BLOCK, Chinese, Look, Task, fastest};
+use crate::scan::{Apart as Bytes, BLOCK, Chinese, Look};
 
 /// What cuts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,8 +32,8 @@ impl Apart {
         CHINESE.contains(&u32::from(c))
     }
 
-    /// The same as [`Apart::for_each`] gives, in lists of as many starts as ends. Says beside each whether there may be
-    /// Chinese characters by themselves among the words. The text has less than 4 GiB.
+    /// Calls `words` with lists of as many starts as ends of words, left to right, and whether there may be Chinese characters
+    /// by themselves among them. Blanks are in no word. The text has less than 4 GiB.
     #[inline]
     pub(crate) fn for_each_list(self, text: &[u8], words: impl FnMut(&[u32], &[u32], bool)) {
         match self {
@@ -41,31 +41,6 @@ impl Apart {
             Apart::Blanks => listed::<1>(text, words),
             Apart::Punctuation => listed::<2>(text, words),
             Apart::Chinese => listed::<3>(text, words),
-        }
-    }
-
-    /// Calls `word` with the start and end of every word, left to right. Blanks are in none.
-    #[inline]
-    pub(crate) fn for_each(self, text: &[u8], word: impl FnMut(usize, usize)) {
-        fastest(Run { apart: self, text, word });
-    }
-}
-
-struct Run<'a, W> {
-    apart: Apart,
-    text: &'a [u8],
-    word: W,
-}
-
-impl<W: FnMut(usize, usize)> Task for Run<'_, W> {
-    #[inline(always)]
-    fn run<L: Look>(self) {
-        let Run { apart, text, word } = self;
-        match apart {
-            Apart::Spaces => each::<L, 0>(text, word),
-            Apart::Blanks => each::<L, 1>(text, word),
-            Apart::Punctuation => each::<L, 2>(text, word),
-            Apart::Chinese => each::<L, 3>(text, word),
         }
     }
 }
@@ -116,50 +91,6 @@ impl<const KIND: u8> Masks for Kinds<KIND> {
     }
 }
 
-#[inline(always)]
-fn each<L: Look, const KIND: u8>(text: &[u8], mut word: impl FnMut(usize, usize)) {
-    // A word may have begun in the block before: then that is the first of its starts.
-    let mut starts = [0; BLOCK + 1];
-    let mut open = 0;
-    // Whether the byte before is of a word (T) and of a character by itself (I).
-    let (mut solid, mut alone) = (0, 0);
-    let mut kinds = Kinds::<KIND>::default();
-    let mut at = 0;
-    while at < text.len() {
-        let mut padded = [b' '; BLOCK];
-        let bytes = match text[at..].first_chunk::<BLOCK>() {
-            Some(bytes) => bytes,
-            None => {
-                padded[..text.len() - at].copy_from_slice(&text[at..]);
-                &padded
-            }
-        };
-        let Solid { words, firsts, alones } = kinds.block::<L>(text, at, bytes);
-        let before = words << 1 | solid;
-        let alone_before = alones << 1 | alone;
-        let mut begins = firsts | words & !before | words & !alones & alone_before;
-        let mut ends = before & (!words | begins);
-        (solid, alone) = (words >> 63, alones >> 63);
-        while begins != 0 {
-            starts[open] = at + begins.trailing_zeros() as usize;
-            open += 1;
-            begins &= begins - 1;
-        }
-        let mut done = 0;
-        while ends != 0 {
-            word(starts[done], at + ends.trailing_zeros() as usize);
-            done += 1;
-            ends &= ends - 1;
-        }
-        starts[0] = starts[done];
-        open -= done;
-        at += BLOCK;
-    }
-    if open > 0 {
-        word(starts[0], text.len());
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -197,23 +128,22 @@ mod tests {
             let expected = naive(apart, text);
             every_way(|way| {
                 let mut found = Vec::new();
-                apart.for_each(text.as_bytes(), |start, end| found.push((start, end)));
+                apart.for_each_list(text.as_bytes(), |starts, ends, chinese| {
+                    let list = starts
+                        .iter()
+                        .zip(ends)
+                        .map(|(&start, &end)| (start as usize, end as usize));
+                    let by_itself = |(start, _): (usize, usize)| {
+                        text[start..].starts_with(|c| CHINESE.contains(&u32::from(c)))
+                    };
+                    assert!(
+                        chinese || apart != Apart::Chinese || !list.clone().any(by_itself),
+                        "{text:?}"
+                    );
+                    found.extend(list);
+                });
                 assert_eq!(found, expected, "{apart:?} {text:?}, {way:?}");
             });
-            let mut found = Vec::new();
-            apart.for_each_list(text.as_bytes(), |starts, ends, chinese| {
-                let list =
-                    starts.iter().zip(ends).map(|(&start, &end)| (start as usize, end as usize));
-                let by_itself = |(start, _): (usize, usize)| {
-                    text[start..].starts_with(|c| CHINESE.contains(&u32::from(c)))
-                };
-                assert!(
-                    chinese || apart != Apart::Chinese || !list.clone().any(by_itself),
-                    "{text:?}"
-                );
-                found.extend(list);
-            });
-            assert_eq!(found, expected, "{apart:?} {text:?}, lists");
         }
     }
 

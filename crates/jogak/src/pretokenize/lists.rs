@@ -31,8 +31,8 @@ pub(super) struct Solid {
     pub(super) alones: u64,
 }
 
-/// Words to a list.
-const LIST: usize = 320;
+/// Words to a list, at most.
+pub(crate) const LIST: usize = 320;
 /// So many are left free for a block.
 const ROOM: usize = BLOCK;
 

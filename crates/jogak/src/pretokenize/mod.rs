@@ -57,6 +57,7 @@ pub use spaces::{Dummy, Metaspace};
 pub(crate) use apart::Apart;
 #[cfg(test)]
 pub(crate) use apart::CHINESE as APART_CHINESE;
+pub(crate) use lists::LIST;
 pub(crate) use regex::Finder;
 
 use crate::error::{Error, Result};

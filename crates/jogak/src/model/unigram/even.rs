@@ -60,6 +60,14 @@ impl EvenSum {
     pub fn sum(self) -> f32 {
         self.sum
     }
+
+    /// Whether the ids of a word behind it hold, behind which this is the sum, if none starts over.
+    #[inline]
+    fn holds_up_to(self, sum: f32) -> bool {
+        // The first bit of a number tells whether it is below 0, the eight that follow its power of two.
+        let power = |sum: f32| sum.to_bits() >> 23;
+        self.is_even || power(sum) <= power(self.sum) + 1
+    }
 }
 
 /// What is known behind a word.
@@ -124,18 +132,59 @@ impl Even {
     /// one that is even. A word with a candidate that is [other](Even::is_other) must have such an id.
     #[inline]
     pub fn behind(&self, before: Option<EvenSum>, ids: &[u32]) -> Behind {
-        let EvenSum { sum: first, is_even } = before.unwrap_or_default();
-        let sum = ids.iter().fold(first, |sum, &id| sum + self.scores[id as usize]);
-        // The first bit of a number tells whether it is below 0, the eight that follow its power of two.
-        let power = |sum: f32| sum.to_bits() >> 23;
-        if sum.is_nan() || !(is_even || power(sum) <= power(first) + 1) {
+        let first = before.unwrap_or_default();
+        let sum = ids.iter().fold(first.sum, |sum, &id| sum + self.scores[id as usize]);
+        if sum.is_nan() || !first.holds_up_to(sum) {
             return Behind::Nothing;
         }
         match before {
-            Some(_) if self.reach - sum < LIMIT => Behind::Sum(EvenSum { sum, is_even }),
-            _ if is_even => Behind::Even,
+            Some(_) if self.is_near(sum) => Behind::Sum(EvenSum { sum, ..first }),
+            _ if first.is_even => Behind::Even,
             _ => Behind::Nothing,
         }
+    }
+
+    /// The same for words one behind the other, of all of which these are the ids, up to the first one behind which the sum
+    /// is not known; says how many that are. `ends` tells how many ids there are up to the end of each word. What is in `room`
+    /// does not matter.
+    #[inline]
+    pub fn behind_words(
+        &self,
+        before: &mut EvenSum,
+        ids: &[u32],
+        ends: impl Iterator<Item = usize>,
+        room: &mut Vec<f32>,
+    ) -> usize {
+        // How many ids a word has cannot be foreseen: all are added up first.
+        if room.len() <= ids.len() {
+            room.resize(ids.len() + 1, 0.0);
+        }
+        let (mut sum, mut added) = (before.sum, 0);
+        room[0] = sum;
+        for (&id, place) in ids.iter().zip(&mut room[1..]) {
+            sum += self.scores[id as usize];
+            if sum.is_nan() {
+                break;
+            }
+            *place = sum;
+            added += 1;
+        }
+        let sums = &room[..=added];
+        let mut words = 0;
+        for sum in ends.map_while(|end| sums.get(end).copied()) {
+            if !(before.holds_up_to(sum) && self.is_near(sum)) {
+                break;
+            }
+            before.sum = sum;
+            words += 1;
+        }
+        words
+    }
+
+    /// Whether no sum starts over before this one.
+    #[inline]
+    fn is_near(&self, sum: f32) -> bool {
+        self.reach - sum < LIMIT
     }
 }
 
@@ -224,6 +273,44 @@ mod tests {
         }
         let counts = [sums, evens, nothings, again];
         assert!(counts.into_iter().all(|count| count > 5000), "{counts:?}");
+    }
+
+    /// What is known behind many words is what is known behind each.
+    #[test]
+    fn many_words_are_words() {
+        let mut random = SplitMix64::new(11);
+        let mut below = |limit: usize| (random.next() % limit as u64) as usize;
+        let mut room = Vec::new();
+        let (mut all, mut some) = (0, 0);
+        for round in 0..3000 {
+            let score = [1.0, 100.0, 3000.0][round % 3];
+            let model = model(|piece| match piece {
+                "xyz" => -0.2,
+                _ => -score - below(9) as f64 / 8.0,
+            });
+            let even = model.even().unwrap();
+            let ids = if round % 2 == 0 { 12 } else { 14 };
+            let mut word = |_| (0..below(7)).map(|_| below(ids) as u32).collect();
+            let words: Vec<Vec<u32>> = (0..round % 40).map(&mut word).collect();
+            let from = -(below(2000) as f32) - [0.0, 0.2][below(2)];
+            let (mut expected, mut many) = (EvenSum::new(from), EvenSum::new(from));
+            let mut count = 0;
+            while let Some(Behind::Sum(sum)) =
+                words.get(count).map(|word| even.behind(Some(expected), word))
+            {
+                (expected, count) = (sum, count + 1);
+            }
+            let ends = words.iter().scan(0, |end, word| {
+                *end += word.len();
+                Some(*end)
+            });
+            assert_eq!(even.behind_words(&mut many, &words.concat(), ends, &mut room), count);
+            assert_eq!(many.sum.to_bits(), expected.sum.to_bits());
+            assert_eq!(many.is_even, expected.is_even);
+            all += usize::from(count == words.len());
+            some += usize::from(count < words.len());
+        }
+        assert!(all > 800 && some > 800, "{all} {some}");
     }
 
     #[test]
