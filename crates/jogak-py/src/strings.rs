@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use jogak::Error;
 use jogak::decode::as_text;
+use jogak::pipeline::EASTERN;
 use jogak::utf8::{Read, Room, code_points, wide_characters};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -42,8 +43,6 @@ pub(crate) fn to_copy(text: &Bound<'_, PyString>, stay: bool) -> Option<usize> {
 
 /// So many characters are looked at to tell what a string is written in.
 const SOME: usize = 16;
-/// From here on there are Chinese characters, Hangul and Japanese syllables.
-const EASTERN: u32 = 0x3000;
 
 /// Whether most of the characters of a string of so many seem to be of East Asia.
 fn is_eastern(text: &Bound<'_, PyString>, count: usize) -> bool {

@@ -35,6 +35,7 @@ use crate::random::SplitMix64;
 pub use batch::{Batch, Stretch, Text, divided};
 pub(crate) use batch::{numbered, stretches};
 use fuse::fuse;
+pub use points::EASTERN;
 pub use share::{Arriving, Rest};
 pub use worker::{CACHE_LIMIT, Worker, taught};
 use worker::{Idle, Learned};

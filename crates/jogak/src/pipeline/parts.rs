@@ -237,16 +237,11 @@ mod tests {
         let mut scores: Vec<f64> = PIECES.into_iter().map(score).collect();
         scores.push(0.0);
         let pieces = PIECES.map(Some).into_iter().chain([None]);
+        let vocab = Vocab::new(pieces.map(Option::unwrap_or_default));
         let parts = UnigramParts {
-            pieces: Vocab::new(pieces.map(Option::unwrap_or_default)),
-            scores,
-            user_defined: Vec::new(),
-            byte_fallback: None,
             unknown: Some(PIECES.len() as u32),
-            unknown_score: None,
             fuse_unknown,
-            precision,
-            hf_rules: false,
+            ..UnigramParts::new(vocab, scores, precision)
         };
         Unigram::new(parts).unwrap()
     }

@@ -23,7 +23,7 @@ const FEW: usize = 4;
 /// So many tokens are looked for where one may begin; if there are more, one may be there.
 const TOKENS: usize = 64;
 /// The first of Chinese characters, Hangul and Japanese syllables, and what stands around them.
-const EASTERN: u32 = 0x3000;
+pub const EASTERN: u32 = 0x3000;
 /// Characters that are looked at together.
 const TOGETHER: usize = 64;
 /// Stretches of texts that go by characters, one behind the other, until it is taken for certain that the next ones do.

@@ -231,16 +231,11 @@ mod tests {
             let score = -1.0 - (at * 7 % 5) as f64;
             if even { score / 4.0 } else { score * 1.37 }
         };
+        let scores = (0..PIECES.len()).map(score).collect();
         Unigram::new(UnigramParts {
-            pieces: Vocab::new(PIECES),
-            scores: (0..PIECES.len()).map(score).collect(),
-            user_defined: Vec::new(),
-            byte_fallback: None,
             unknown: Some(0),
-            unknown_score: None,
-            fuse_unknown: false,
-            precision,
             hf_rules,
+            ..UnigramParts::new(Vocab::new(PIECES), scores, precision)
         })
         .unwrap()
     }

@@ -204,16 +204,11 @@ mod tests {
     const DEFINED: [u32; 2] = [12, 13];
 
     fn model(score: impl FnMut(&str) -> f64) -> Unigram {
+        let scores = PIECES.into_iter().map(score).collect();
         let parts = UnigramParts {
-            pieces: Vocab::new(PIECES),
-            scores: PIECES.into_iter().map(score).collect(),
             user_defined: DEFINED.to_vec(),
-            byte_fallback: None,
             unknown: Some(0),
-            unknown_score: None,
-            fuse_unknown: false,
-            precision: Precision::Single,
-            hf_rules: false,
+            ..UnigramParts::new(Vocab::new(PIECES), scores, Precision::Single)
         };
         Unigram::new(parts).unwrap()
     }

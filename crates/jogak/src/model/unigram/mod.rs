@@ -349,18 +349,7 @@ mod tests {
     fn model(pieces: &[(&str, f64)], precision: Precision) -> Unigram {
         let (texts, scores): (Vec<_>, Vec<_>) =
             pieces.iter().map(|&(text, score)| (text.as_bytes().to_vec(), score)).unzip();
-        let parts = UnigramParts {
-            pieces: Vocab::new(texts),
-            scores,
-            user_defined: Vec::new(),
-            byte_fallback: None,
-            unknown: None,
-            unknown_score: None,
-            fuse_unknown: false,
-            precision,
-            hf_rules: false,
-        };
-        Unigram::new(parts).unwrap()
+        Unigram::new(UnigramParts::new(Vocab::new(texts), scores, precision)).unwrap()
     }
 
     #[test]

@@ -412,15 +412,9 @@ mod tests {
         let scores = [-2.5, -3.0, -4.25, -9.5, -7.0, -0.125].into_iter().chain([-6.0; 256]);
         let first = PIECES.len() as u32;
         let parts = UnigramParts {
-            pieces: Vocab::new(pieces),
-            scores: scores.collect(),
-            user_defined: Vec::new(),
             byte_fallback: bytes.then(|| Box::new(std::array::from_fn(|byte| first + byte as u32))),
             unknown: unknown.then_some(first - 1),
-            unknown_score: None,
-            fuse_unknown: false,
-            precision,
-            hf_rules: false,
+            ..UnigramParts::new(Vocab::new(pieces), scores.collect(), precision)
         };
         Unigram::new(parts).unwrap()
     }
@@ -440,17 +434,9 @@ mod tests {
                 _ => -10.0 * (1 + below(4)) as f64 / 3.0,
             };
             let pieces = ["▁", "a", "b", "?", "<unk>"];
-            let parts = UnigramParts {
-                pieces: Vocab::new(pieces),
-                scores: pieces.map(cost).to_vec(),
-                user_defined: Vec::new(),
-                byte_fallback: None,
-                unknown: Some(4),
-                unknown_score: None,
-                fuse_unknown: false,
-                precision,
-                hf_rules: false,
-            };
+            let (vocab, scores) = (Vocab::new(pieces), pieces.map(cost).to_vec());
+            let parts =
+                UnigramParts { unknown: Some(4), ..UnigramParts::new(vocab, scores, precision) };
             let model = Unigram::new(parts).unwrap();
             let word: String = (0..1 + below(12)).map(|_| letters[below(letters.len())]).collect();
             let (mut sum, mut from) = (0, 0);

@@ -42,6 +42,23 @@ pub struct UnigramParts {
     pub hf_rules: bool,
 }
 
+impl UnigramParts {
+    /// Of pieces and their scores alone: nothing is defined by a user, stands for what is unknown, or goes by HF's rules.
+    pub fn new(pieces: Vocab, scores: Vec<f64>, precision: Precision) -> Self {
+        Self {
+            pieces,
+            scores,
+            user_defined: Vec::new(),
+            byte_fallback: None,
+            unknown: None,
+            fuse_unknown: false,
+            precision,
+            unknown_score: None,
+            hf_rules: false,
+        }
+    }
+}
+
 impl Unigram {
     /// Compiles a model.
     ///
