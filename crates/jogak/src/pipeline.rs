@@ -23,7 +23,7 @@ mod worker;
 use std::sync::Mutex;
 
 use crate::added::{Added, Input, Part, SpecialPolicy, trusted_images};
-use crate::cache::{KnownWords, Queue, WordTable};
+use crate::cache::WordTable;
 use crate::decode::Decoder;
 use crate::error::{Error, Result};
 use crate::model::{Model, Strategy, Way};
@@ -317,29 +317,5 @@ pub(crate) fn in_characters(error: Error, text: &str) -> Error {
             Error::SpecialInText { token, at }
         }
         other => other,
-    }
-}
-
-/// Looks words up, and learns those that are not known.
-struct Looking<'a, L> {
-    bytes: &'a [u8],
-    known: &'a mut KnownWords,
-    queue: &'a mut Queue,
-    out: &'a mut Vec<u32>,
-    learn: L,
-}
-
-impl<L: FnMut(&mut KnownWords, usize, usize, &mut Vec<u32>)> Looking<'_, L> {
-    #[inline(always)]
-    fn word(&mut self, start: usize, end: usize, character: u32) {
-        if self.queue.push(self.bytes, self.known, start, end, character) {
-            self.finish();
-        }
-    }
-
-    /// What still waits.
-    #[inline(never)]
-    fn finish(&mut self) {
-        self.queue.look_up(self.bytes, self.known, self.out, &mut self.learn);
     }
 }

@@ -10,7 +10,7 @@
 
 use super::characters::{ByCharacters, Seen};
 use super::texts::ByBlocks;
-use super::{Learned, Looking, Tokenizer, Worker, fuse};
+use super::{Learned, Tokenizer, Worker, fuse};
 use crate::cache::{KnownWords, LONGEST_KNOWN, Queue, hash, hash_at, look_up_between};
 use crate::error::Result;
 use crate::model::cuts::Cuts;
@@ -138,6 +138,30 @@ impl<'a> Learner<'a> {
             *table = self.tokenizer.taught(table.limit());
         }
         table.insert(word.as_bytes(), ids);
+    }
+}
+
+/// Looks words up, and learns those that are not known.
+struct Looking<'a, L> {
+    bytes: &'a [u8],
+    known: &'a mut KnownWords,
+    queue: &'a mut Queue,
+    out: &'a mut Vec<u32>,
+    learn: L,
+}
+
+impl<L: FnMut(&mut KnownWords, usize, usize, &mut Vec<u32>)> Looking<'_, L> {
+    #[inline(always)]
+    fn word(&mut self, start: usize, end: usize, character: u32) {
+        if self.queue.push(self.bytes, self.known, start, end, character) {
+            self.finish();
+        }
+    }
+
+    /// What still waits.
+    #[inline(never)]
+    fn finish(&mut self) {
+        self.queue.look_up(self.bytes, self.known, self.out, &mut self.learn);
     }
 }
 
