@@ -41,6 +41,14 @@ pub(crate) fn to_copy(text: &Bound<'_, PyString>, stay: bool) -> Option<usize> {
     (!is_ascii.is_truthy().ok()?).then_some(count)
 }
 
+/// How many characters a string of so many bytes has, if it was to be copied when it came the first time.
+pub(crate) fn was_to_copy(text: &Bound<'_, PyString>, bytes: usize) -> Option<usize> {
+    if !text.is_exact_instance_of::<PyString>() {
+        return None;
+    }
+    text.len().ok().filter(|&count| count != bytes && COPIED.contains(&count))
+}
+
 /// So many characters are looked at to tell what a string is written in.
 const SOME: usize = 16;
 

@@ -12,7 +12,7 @@ use pyo3::types::{PySlice, PyString, PyTuple};
 
 use crate::errors::{advised, raise, to_py};
 use crate::numbers::read_points;
-use crate::strings::{copied, to_copy};
+use crate::strings::{copied, to_copy, was_to_copy};
 
 /// Some special tokens are parsed, some are refused, the others are text: compiled.
 #[pyclass(frozen, name = "Chosen", module = "jogak._core")]
@@ -115,8 +115,11 @@ impl<'t, 'py> Given<'t, 'py> {
         self.texts.len()
     }
 
-    /// The texts in stretches of at least `size` bytes, but for the last one and those with much to copy. What is not to
-    /// be copied becomes UTF-8 here, one after the other. Code points may `stay` what they are.
+    /// The texts in stretches of about `size` bytes, less where there is much to copy. What is not to be copied becomes
+    /// UTF-8 here, one after the other. Code points may `stay` what they are.
+    ///
+    /// Who encodes the same texts again gets the same stretches, though less is to be copied then: so each thread meets the
+    /// texts whose words it knows.
     pub(crate) fn stretches(
         &self,
         size: usize,
@@ -126,22 +129,26 @@ impl<'t, 'py> Given<'t, 'py> {
         std::iter::from_fn(move || {
             let mut stretch =
                 TextsOfBatch { tuple: self.tuple, texts: Vec::new(), bytes: 0, points: 0 };
-            while stretch.bytes < size
-                && stretch.points < POINTS
+            // As if no text had come before: bytes, and characters to copy.
+            let (mut bytes, mut points) = (0, 0);
+            while bytes < size
+                && points < POINTS
                 && let Some((index, text)) = texts.next()
             {
-                let text = match text {
-                    GivenText::Joined(text) => OneText::Utf8(text.input()),
-                    GivenText::Plain(text) => {
-                        if let Some(count) = to_copy(text, stay) {
-                            OneText::Points { index, count }
-                        } else if let Ok(text) = text.to_str() {
-                            OneText::Utf8(Input::from(text))
+                let (text, was_to_copy) = match text {
+                    GivenText::Joined(text) => (OneText::Utf8(text.input()), None),
+                    GivenText::Plain(string) => {
+                        if let Some(count) = to_copy(string, stay) {
+                            (OneText::Points { index, count }, Some(count))
+                        } else if let Ok(text) = string.to_str() {
+                            (OneText::Utf8(Input::from(text)), was_to_copy(string, text.len()))
                         } else {
                             return Some(Err(Failed::Coming(no_utf8(Some(index)))));
                         }
                     }
                 };
+                bytes += was_to_copy.map_or(text.about_bytes(), about_bytes);
+                points += was_to_copy.unwrap_or(0);
                 stretch.bytes += text.about_bytes();
                 if let OneText::Points { count, .. } = text {
                     stretch.points += count;
@@ -203,12 +210,16 @@ enum OneText<'s> {
     Points { index: usize, count: usize },
 }
 
+/// How many bytes so many characters may have, if some are not ASCII: most are Chinese, Japanese or Korean.
+const fn about_bytes(count: usize) -> usize {
+    3 * count
+}
+
 impl OneText<'_> {
     fn about_bytes(&self) -> usize {
         match self {
             Self::Utf8(input) => input.text.len(),
-            // Of those that are not ASCII, most are Chinese, Japanese or Korean.
-            Self::Points { count, .. } => 3 * count,
+            Self::Points { count, .. } => about_bytes(*count),
         }
     }
 }

@@ -215,7 +215,10 @@ impl UnigramCorpus {
                 ),
             });
         }
-        Ok(trainer.result(rounds, stop, seeds))
+        let trained = trainer.result(rounds, stop, seeds);
+        // What is made of it need not find all that beside it.
+        give_back_memory();
+        Ok(trained)
     }
 }
 
