@@ -44,7 +44,8 @@ mod prefetch;
 
 pub(crate) use plain::Plain;
 pub(crate) use prefetch::{
-    LARGE_PAGE, PAGE, give_back_memory, prefetch, wish_large_pages, write_pages, written_zeros,
+    LARGE_PAGE, PAGE, give_back_memory, prefetch, prefetch_list, wish_large_pages, write_pages,
+    written_zeros,
 };
 
 /// Bytes to a block.

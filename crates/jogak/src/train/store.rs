@@ -1,7 +1,7 @@
 //! Lists of places, one behind the other in one room: what makes and drops lists by the million asks the
 //! system for memory only when the room grows.
 
-use crate::scan::prefetch;
+use crate::scan::prefetch_list;
 
 /// A list: where it starts, and how long it is.
 #[derive(Debug, Clone, Copy, Default)]
@@ -9,9 +9,6 @@ pub(super) struct List {
     start: usize,
     len: usize,
 }
-
-/// So many places are fetched together.
-const LINE: usize = 16;
 
 /// Room for lists. What is given back is used again, by lists of the same size or by shorter ones.
 #[derive(Debug, Default)]
@@ -45,8 +42,7 @@ impl Store {
 
     /// Says that a list will be read soon.
     pub(super) fn ask(&self, list: List) {
-        prefetch(&self.places, list.start);
-        prefetch(&self.places, list.start + LINE);
+        prefetch_list(&self.places, list.start);
     }
 
     /// A list of so many places, without a meaning as yet.

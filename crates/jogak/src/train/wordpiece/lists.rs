@@ -1,7 +1,7 @@
 //! Lists that grow, one behind the other in one room: millions of short ones, and nobody asks the system for
 //! memory of each.
 
-use crate::scan::prefetch;
+use crate::scan::{prefetch, prefetch_list};
 
 /// Where a list lies, how long it is, and how much room it has: nothing, or a power of two.
 #[derive(Debug, Clone, Copy, Default)]
@@ -10,9 +10,6 @@ struct List {
     len: u32,
     room: u32,
 }
-
-/// So many numbers are fetched together.
-const LINE: usize = 16;
 
 /// The room of a list that gets its first number.
 const FIRST: u32 = 4;
@@ -50,8 +47,7 @@ impl Lists {
     /// Says that the numbers of a list will be read soon.
     pub(super) fn ask_numbers(&self, list: u32) {
         if let Some(list) = self.lists.get(list as usize) {
-            prefetch(&self.numbers, list.start);
-            prefetch(&self.numbers, list.start + LINE);
+            prefetch_list(&self.numbers, list.start);
         }
     }
 
