@@ -158,7 +158,7 @@ impl Spot<'_> {
     /// The second half; 0 where there is none.
     #[inline(always)]
     fn more(self) -> u64 {
-        // Only wide entries have more than three ids, and there are two of them.
+        // There are two entries that may have more than three ids, wide ones or two narrow ones together.
         let many = Packed(self.half, 0).count().is_some_and(|count| count > 3);
         if many { number(self.line, 6 + self.entry % 2) } else { 0 }
     }

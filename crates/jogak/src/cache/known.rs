@@ -171,13 +171,19 @@ impl KnownWords {
         if end - start > INLINE {
             return self.long.get(text, start, end, out);
         }
-        self.get_sought::<Plain>(self.short.seek(text, start, end), out)
+        self.append(self.short.get::<Plain>(self.short.seek(text, start, end)), out)
     }
 
-    /// The same for a word of up to 15 bytes, by what to look for.
+    /// The same for a word of up to 15 bytes, by what to look for. The next time it is [nearer](ShortWords::get_often).
     #[inline(always)]
-    pub(super) fn get_sought<L: Look>(&self, sought: Sought, out: &mut Vec<u32>) -> bool {
-        let ids = self.short.get::<L>(sought);
+    pub(super) fn get_sought<L: Look>(&mut self, sought: Sought, out: &mut Vec<u32>) -> bool {
+        let ids = self.short.get_often::<L>(sought);
+        self.append(ids, out)
+    }
+
+    /// Appends ids as they are kept; false if there are none.
+    #[inline(always)]
+    fn append(&self, ids: Packed, out: &mut Vec<u32>) -> bool {
         if let Some(count) = ids.count() {
             append(ids, count, out);
             return true;
@@ -288,8 +294,8 @@ impl KnownWords {
         if !self.short.has_room(sought) {
             return false;
         }
-        let packed = Packed::new(ids).filter(|&ids| self.short.fits(sought, ids));
-        let Some(packed) = packed.or_else(|| self.long.keep(ids).map(Packed::elsewhere)) else {
+        let packed = Packed::new(ids).or_else(|| self.long.keep(ids).map(Packed::elsewhere));
+        let Some(packed) = packed else {
             return false;
         };
         let entered = self.short.insert(sought, word, packed);

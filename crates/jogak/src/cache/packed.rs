@@ -3,7 +3,7 @@
 use crate::scan::Look;
 
 /// Up to six ids of 20 bits, and their number in the lowest three bits; 0 for none. The first three
-/// stand in the first half, which is all that a narrow entry has. Of each half the fourth bit is [somebody else's](OTHER).
+/// stand in the first half, which is all that one narrow entry has. Of each half the fourth bit is [somebody else's](OTHER).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Packed(pub(super) u64, pub(super) u64);
 
