@@ -50,9 +50,12 @@ WORKS: dict[str, tuple[str, str | None, str]] = {
     "train WordPiece": ("train-wordpiece", None, "ko_nsmc"),
 }
 
+#: What other rooms look at bytes with: its time is theirs.
+TOOLS = "scan"
+
 #: Room of the sources -> column.
 COLUMNS: dict[str, str] = {
-    **dict.fromkeys(("scan", "pretokenize", "prepare"), "cut"),
+    **dict.fromkeys(("pretokenize", "prepare"), "cut"),
     **dict.fromkeys(("normalize", "added"), "normalize"),
     "cache": "look up",
     **dict.fromkeys(("model", "symbols", "vocab"), "model"),
@@ -190,7 +193,7 @@ def addresses(out: Path) -> tuple[Path | None, Callable[[int], int | None]]:
 
 
 def rooms(library: Path, places: Iterable[int]) -> dict[int, str]:
-    """Address -> room: that of the innermost function of ours, inlined or not."""
+    """Address -> room: that of the innermost function of ours, inlined or not, that is no tool."""
     asked = sorted(set(places))
     tool = shutil.which("llvm-addr2line") or "addr2line"
     told = subprocess.run(
@@ -207,7 +210,7 @@ def rooms(library: Path, places: Iterable[int]) -> dict[int, str]:
             at = int(line, 16)
         elif at not in found:
             source = re.search(r"crates/(jogak[a-z-]*)/src/([a-z_]+)", line)
-            if source:
+            if source and source[2] != TOOLS:
                 found[at] = source[2] if source[1] == "jogak" else source[1]
     return found
 
@@ -250,7 +253,9 @@ def shares(out: Path) -> Counter[str]:
         if room is None:
             named = re.search(r"\bjogak::([a-z_]+)::", symbols[own])
             room = named[1] if named else ""
-        if not room and elsewhere(symbols[own], "") == "memory":
+        # Another crate's memchr looks for tokens and line ends.
+        copies = elsewhere(symbols[own], "") == "memory" and "memchr::" not in symbols[own]
+        if not room and copies:
             seen["memory"] += times
         else:
             seen[COLUMNS.get(room, "rest of jogak")] += times
