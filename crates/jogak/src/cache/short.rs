@@ -34,6 +34,11 @@ fn free(line: &Line, has_half: bool) -> Option<usize> {
     }
 }
 
+/// Writes ids to number `at` of a line. Whether words have gone on stays with the line.
+fn set_ids(line: &mut Line, at: usize, ids: u64) {
+    set(line, at, ids & !GONE_ON | number(line, at) & GONE_ON);
+}
+
 /// Whether the ids of a narrow entry go on in a second half.
 #[inline(always)]
 fn goes_on(first: u64) -> bool {
@@ -268,10 +273,9 @@ impl ShortWords {
         for half in (0..8).step_by(step) {
             let (at, away) = (half + other, half + entry);
             let (here, there) = (number(&lines[to], at), number(&lines[from], away));
-            // Whether words have gone on stays with the line.
-            let change = (here ^ there) & if half < 4 { u64::MAX } else { !GONE_ON };
-            set(&mut lines[to], at, here ^ change);
-            set(&mut lines[from], away, there ^ change);
+            let write = if half < 4 { set } else { set_ids };
+            write(&mut lines[to], at, there);
+            write(&mut lines[from], away, here);
         }
     }
 
@@ -325,15 +329,12 @@ impl ShortWords {
         for _ in 0..FAR_LINES {
             let line = &mut self.lines.all_mut()[at];
             if let Some(entry) = free(line, has_half) {
-                // Whether words have gone on stays with the line.
-                let other = number(line, 7) & GONE_ON;
                 set(line, entry, sought.low);
-                set(line, 4 + entry, ids.0);
+                set_ids(line, 4 + entry, ids.0);
                 if has_half {
                     set(line, 2 + entry, sought.high);
-                    set(line, 6 + entry, ids.1);
+                    set_ids(line, 6 + entry, ids.1);
                 }
-                set(line, 7, number(line, 7) | other);
                 match narrow {
                     true => self.narrow.used += 1 + usize::from(has_half),
                     false => self.wide.used += 1,
