@@ -21,7 +21,7 @@ pub use long::{LONGEST_KNOWN, LongWords};
 pub(crate) use long::{hash, hash_at};
 pub use packed::MOST;
 pub(crate) use queue::Learn as LearnWord;
-pub use queue::{Queue, look_up_between, look_up_spans};
+pub use queue::{Listed, Queue, Strange, look_up_between, look_up_spans};
 
 use hashbrown::HashTable;
 

@@ -14,6 +14,7 @@ mod points;
 mod raw;
 mod share;
 mod singles;
+mod strange;
 mod sums;
 mod texts;
 mod unigram;

@@ -41,6 +41,8 @@ pub struct KnownWords {
     longest: usize,
     /// Words that there was no room for.
     refused: usize,
+    /// How often it has forgotten everything.
+    cleared: usize,
 }
 
 impl KnownWords {
@@ -83,6 +85,7 @@ impl KnownWords {
             is_taught: true,
             longest: 0,
             refused: 0,
+            cleared: 0,
         };
         // As when words are looked up: some at once, so that memory is waited for once.
         let mut words = words();
@@ -140,7 +143,14 @@ impl KnownWords {
 
     /// Forgets everything.
     pub fn clear(&mut self) {
-        *self = Self::new(self.limit);
+        *self = Self { cleared: self.cleared + 1, ..Self::new(self.limit) };
+    }
+
+    /// What it looks like; words are to be sought anew if that changes.
+    #[inline(always)]
+    pub(super) fn shape(&self) -> (usize, usize, usize) {
+        let (narrow, wide) = self.short.shape();
+        (narrow, wide, self.cleared)
     }
 
     /// Whether it had better forget everything: it has refused as many words as it knows, so that these may well be

@@ -12,7 +12,7 @@ use super::INLINE;
 use super::found::{Sought, Spot};
 use super::known::KnownWords;
 use super::packed::Packed;
-use super::places::{BlockRoom, STAGE, WORDS};
+use super::places::{BlockRoom, Places, STAGE, WORDS};
 use crate::scan::{Look, Task, fastest, prefetch};
 
 /// Words of one text that wait.
@@ -104,7 +104,7 @@ impl<F: FnMut(&mut KnownWords, usize, usize, &mut Vec<u32>)> Task for Queued<'_,
             let long = words.iter().filter(|waiting| waiting.sought.is_long());
             long.for_each(|waiting| table.prefetch_long(waiting.sought));
         }
-        let shape = table.short().shape();
+        let shape = table.shape();
         let (mut stage, mut rest) = ([0; STAGE], words);
         loop {
             let short = table.short().found();
@@ -125,7 +125,7 @@ impl<F: FnMut(&mut KnownWords, usize, usize, &mut Vec<u32>)> Task for Queued<'_,
             if !known {
                 learn(table, start, end, out);
             }
-            if table.short().shape() != shape {
+            if table.shape() != shape {
                 // What was sought is elsewhere.
                 for &Waiting { start, end, .. } in behind {
                     if !table.get(text, start, end, out) {
@@ -158,22 +158,50 @@ pub fn look_up_between(
         |table: &mut KnownWords, _: Sought, start: usize, end: usize, ids: &mut Vec<u32>| {
             learn(table, start, end, ids);
         };
-    fastest(Spans::<_, _, false> { text, table, starts, ends, out, learn, behind: |_| () });
+    let words = Listed::new(starts, ends);
+    fastest(Spans::<_, _, 0> { text, table, words, out, learn, behind: |_| () });
 }
 
 /// Who encodes a word, by its start and end, that is not known, and says whether it is to be remembered.
 type Encode<'a> = dyn FnMut(&KnownWords, usize, usize, &mut Vec<u32>) -> bool + 'a;
 
-/// Appends the ids of words to `out`, each from one of `starts` to its counterpart of `ends`. `characters` says that
-/// many of them may be characters of three bytes. `encode` appends the ids of a word that the table does not
+/// Words from place to place, and what is known of them.
+#[derive(Debug, Clone, Copy)]
+pub struct Listed<'a> {
+    /// Where they start, in bytes.
+    pub starts: &'a [u32],
+    /// Where they end: as many.
+    pub ends: &'a [u32],
+    /// Many of them may be characters of three bytes.
+    pub characters: bool,
+    /// Words that need not be looked up.
+    pub strange: Strange<'a>,
+}
+
+/// Words that have but one id, which is the same for all of them. No word of the table is a blank then.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Strange<'a> {
+    /// Bit i of number n says that word 64 n + i is one of them; what it lacks are none.
+    pub words: &'a [u64],
+    /// That id.
+    pub id: u32,
+}
+
+impl<'a> Listed<'a> {
+    /// Nothing is known.
+    pub fn new(starts: &'a [u32], ends: &'a [u32]) -> Self {
+        Self { starts, ends, characters: false, strange: Strange::default() }
+    }
+}
+
+/// Appends the ids of words to `out`. `encode` appends the ids of a word that the table does not
 /// know. A [stale](KnownWords::is_stale) table forgets everything before it is to remember one more. `behind` is told how
 /// many ids there are behind each word.
 #[inline]
 pub fn look_up_spans(
     text: &[u8],
     table: &mut KnownWords,
-    (starts, ends): (&[u32], &[u32]),
-    characters: bool,
+    words: Listed<'_>,
     out: &mut Vec<u32>,
     encode: &mut Encode<'_>,
     behind: impl FnMut(usize),
@@ -184,24 +212,56 @@ pub fn look_up_spans(
             table.insert_sought(sought, &text[start..end], &ids[before..]);
         }
     };
-    if characters {
-        fastest(Spans::<_, _, true> { text, table, starts, ends, out, learn, behind });
-    } else {
-        fastest(Spans::<_, _, false> { text, table, starts, ends, out, learn, behind });
+    match (words.characters, !words.strange.words.is_empty()) {
+        (false, false) => fastest(Spans::<_, _, 0> { text, table, words, out, learn, behind }),
+        (true, false) => {
+            fastest(Spans::<_, _, CHARACTERS> { text, table, words, out, learn, behind })
+        }
+        (_, true) => fastest(Spans::<_, _, STRANGE> { text, table, words, out, learn, behind }),
     }
 }
 
-/// Words from place to place, on their way; `CHARACTERS` are looked for first, or no word is taken for one.
-struct Spans<'a, F, B, const CHARACTERS: bool> {
+/// Characters are looked for first; else no word is taken for one.
+const CHARACTERS: u8 = 1;
+/// There are strange words.
+const STRANGE: u8 = 2;
+
+/// Words from place to place, on their way.
+struct Spans<'a, F, B, const KIND: u8> {
     text: &'a [u8],
     table: &'a mut KnownWords,
-    starts: &'a [u32],
-    /// As many.
-    ends: &'a [u32],
+    words: Listed<'a>,
     out: &'a mut Vec<u32>,
     learn: F,
     /// Is told how many ids there are behind each word.
     behind: B,
+}
+
+/// A strange word is looked up as if it were this, which none is that there may be strange ones among.
+const NOBODY: &[u8] = b" ";
+
+impl Strange<'_> {
+    /// Says of the strange ones among so many words from number `from` on, at most [`WORDS`], where they are to be found. Which
+    /// they are: bit i is word i.
+    #[inline(never)]
+    fn put(self, table: &mut KnownWords, places: &mut Places, from: usize, words: usize) -> u64 {
+        if !table.knows(NOBODY) {
+            table.insert(NOBODY, &[self.id]);
+            if !table.knows(NOBODY) {
+                return 0;
+            }
+        }
+        let bits = |at: usize| self.words.get(at).copied().unwrap_or(0);
+        let (at, shift) = (from / WORDS, (from % WORDS) as u32);
+        let all = bits(at) >> shift | bits(at + 1).unbounded_shl(u64::BITS - shift);
+        let all = all & u64::MAX.unbounded_shr(u64::BITS - words as u32);
+        let (mut rest, nobody) = (all, table.seek(NOBODY, 0, NOBODY.len()));
+        while rest != 0 {
+            places.set(rest.trailing_zeros() as usize, nobody);
+            rest &= rest - 1;
+        }
+        all
+    }
 }
 
 /// The code point of a word that is one character of three bytes; else 0.
@@ -219,22 +279,25 @@ fn character(text: &[u8], start: usize, end: usize) -> u32 {
     }
 }
 
-impl<F, B, const CHARACTERS: bool> Task for Spans<'_, F, B, CHARACTERS>
+impl<F, B, const KIND: u8> Task for Spans<'_, F, B, KIND>
 where
     F: FnMut(&mut KnownWords, Sought, usize, usize, &mut Vec<u32>),
     B: FnMut(usize),
 {
     #[inline(always)]
     fn run<L: Look>(self) {
-        let Spans { text, table, mut starts, mut ends, out, mut learn, mut behind } = self;
+        let Spans { text, table, words, out, mut learn, mut behind } = self;
+        let Listed { mut starts, mut ends, strange, .. } = words;
+        let mut before = 0;
         // Lent by the table: texts are short, and room would have to be made for each.
         let mut room = table.take_room();
         let BlockRoom { places, stage } = &mut *room;
         while !starts.is_empty() {
             let words = starts.len().min(WORDS);
             let mut long = 0u64;
-            if CHARACTERS {
-                for (at, (&start, &end)) in starts.iter().zip(ends).take(words).enumerate() {
+            if KIND == CHARACTERS {
+                let block = starts[..words].iter().zip(&ends[..words]);
+                for (at, (&start, &end)) in block.enumerate() {
                     let (start, end) = (start as usize, end as usize);
                     let character = character(text, start, end);
                     let known = table.character(character) != Packed::NONE;
@@ -251,22 +314,25 @@ where
             } else {
                 long = places.seek::<L>(text, table, &starts[..words], &ends[..words]);
             }
+            if KIND == STRANGE {
+                long &= !strange.put(table, places, before, words);
+            }
             while long != 0 {
                 table.prefetch_long(places.get(long.trailing_zeros() as usize));
                 long &= long - 1;
             }
-            let shape = table.short().shape();
+            let shape = table.shape();
             let mut done = 0;
             loop {
                 let short = table.short().found();
                 let found = |place: Sought| {
-                    if CHARACTERS && place.is_character() {
+                    if KIND == CHARACTERS && place.is_character() {
                         return Spot::of(table.character(place.as_character()));
                     }
                     short.in_line::<L>(place)
                 };
-                let before = out.len();
-                let behind_known = |ids: usize| behind(before + ids);
+                let ids_before = out.len();
+                let behind_known = |ids: usize| behind(ids_before + ids);
                 let (known, ids) = write_known::<L, _>(
                     (done..words).map(|at| places.get(at)),
                     stage,
@@ -291,11 +357,12 @@ where
                 }
                 behind(out.len());
                 // What was sought is elsewhere.
-                if table.short().shape() != shape {
+                if table.shape() != shape {
                     break;
                 }
             }
             (starts, ends) = (&starts[done..], &ends[done..]);
+            before += done;
         }
         table.give_room(room);
     }
@@ -350,7 +417,6 @@ fn write_known<'a, L: Look, W>(
 #[cfg(test)]
 mod tests {
     use super::super::LONGEST_KNOWN;
-    use super::super::places::Places;
     use super::*;
     use crate::random::SplitMix64;
     use crate::scan::every_way;
@@ -410,10 +476,10 @@ mod tests {
     /// Words of all lengths, up to the end of the text, of one to nine ids.
     #[test]
     fn spans_are_what_the_table_says() {
-        let mut random = SplitMix64::new(7);
-        let mut below = |limit: usize| (random.next() % limit as u64) as usize;
+        let (mut random, mut told_strange) = (SplitMix64::new(7), 0);
         let kinds = ["a", "b", "Z", " ", "1", "é", "я", "가", "中", "🧩", "\u{7f}", "\u{80}"];
         for round in 0..60 {
+            let mut below = |limit: usize| (random.next() % limit as u64) as usize;
             let (mut text, mut starts, mut ends) = (String::new(), Vec::new(), Vec::new());
             let few = 1 + below(kinds.len());
             for _ in 0..below(300) {
@@ -433,24 +499,55 @@ mod tests {
                 let sum: usize = word.iter().map(|&byte| usize::from(byte)).sum();
                 vec![sum as u32; 1 + (sum + word.len()) % 9]
             };
+            // Which are strange, if any: then no other word is a blank.
+            let bits: Vec<u64> =
+                (0..starts.len().div_ceil(64)).map(|_| random.next() & random.next()).collect();
+            let is_strange = |at: usize| bits[at / 64] >> (at % 64) & 1 == 1;
+            let is_blank = |at: usize| &bytes[starts[at] as usize..ends[at] as usize] == b" ";
+            let has_blanks = (0..starts.len()).any(|at| is_blank(at) && !is_strange(at));
+            // Some tables have room for a few words, and soon forget them.
+            let limit = [1 << 22, 1 << 12, 1 << 9, 0][round % 4];
             every_way(|way| {
-                let mut table = KnownWords::new(1 << 22);
-                for characters in [false, true, false] {
+                let mut table = KnownWords::new(limit);
+                for (characters, strange) in
+                    [(false, false), (true, false), (false, true), (true, true), (false, false)]
+                {
+                    let strange = strange && !has_blanks;
+                    if strange {
+                        table.clear();
+                    }
                     let (mut out, mut behind, mut expected) = (vec![3], Vec::new(), vec![3]);
                     let told = |ids| behind.push(ids);
-                    let mut encode = |_: &KnownWords, start, end, out: &mut Vec<u32>| {
-                        out.extend(ids(start, end));
-                        (start + round) % 4 > 0
+                    let mut encode = |_: &KnownWords, start: usize, end, out: &mut Vec<u32>| {
+                        let at = starts.partition_point(|&other| (other as usize) < start);
+                        // Where there is room, none is asked for.
+                        assert!(limit < 1 << 22 || !strange || !is_strange(at));
+                        if strange && is_strange(at) {
+                            out.push(77)
+                        } else {
+                            out.extend(ids(start, end))
+                        }
+                        !(start + round).is_multiple_of(4)
                     };
-                    let words = (&starts[..], &ends[..]);
-                    let encode = &mut encode;
-                    look_up_spans(bytes, &mut table, words, characters, &mut out, encode, told);
+                    let words = Listed { characters, ..Listed::new(&starts, &ends) };
+                    let words = match strange {
+                        true => Listed { strange: Strange { words: &bits, id: 77 }, ..words },
+                        false => words,
+                    };
+                    look_up_spans(bytes, &mut table, words, &mut out, &mut encode, told);
                     let mut lengths = Vec::new();
-                    for (&start, &end) in starts.iter().zip(&ends) {
-                        expected.extend(ids(start as usize, end as usize));
+                    for (at, (&start, &end)) in starts.iter().zip(&ends).enumerate() {
+                        match strange && is_strange(at) {
+                            true => expected.push(77),
+                            false => expected.extend(ids(start as usize, end as usize)),
+                        }
                         lengths.push(expected.len());
                     }
                     assert_eq!((out, behind), (expected, lengths), "{way:?} {text:?}");
+                    if strange {
+                        told_strange += bits.iter().map(|bits| bits.count_ones()).sum::<u32>();
+                        table.clear();
+                    }
                 }
                 let mut places = Places::default();
                 for (starts, ends) in starts.chunks(WORDS).zip(ends.chunks(WORDS)) {
@@ -465,6 +562,41 @@ mod tests {
                     }
                 }
             });
+        }
+        assert!(told_strange > 5_000, "{told_strange}");
+    }
+
+    /// Characters that are kept beside are known when a block begins, and forgotten in its midst.
+    #[test]
+    fn a_small_table_forgets_what_was_sought() {
+        let ids = |word: &[u8]| vec![word.iter().map(|&byte| u32::from(byte)).sum::<u32>()];
+        for limit in [0, 1 << 9, 1 << 12] {
+            let (mut table, mut cleared) = (KnownWords::new(limit), 0);
+            for round in 0..40u32 {
+                let (mut text, mut starts, mut ends) = (String::new(), Vec::new(), Vec::new());
+                for n in 0..300u32 {
+                    starts.push(text.len() as u32);
+                    match n % 3 {
+                        0 => text.push_str(&format!("é{}", round * 300 + n)),
+                        _ => text.push(char::from_u32(0xAC00 + n % 50).unwrap_or('가')),
+                    }
+                    ends.push(text.len() as u32);
+                }
+                let bytes = text.as_bytes();
+                let mut encode = |_: &KnownWords, start: usize, end: usize, out: &mut Vec<u32>| {
+                    out.extend(ids(&bytes[start..end]));
+                    true
+                };
+                let words = Listed { characters: true, ..Listed::new(&starts, &ends) };
+                let mut out = Vec::new();
+                look_up_spans(bytes, &mut table, words, &mut out, &mut encode, |_| ());
+                let expected = starts.iter().zip(&ends);
+                let expected =
+                    expected.flat_map(|(&start, &end)| ids(&bytes[start as usize..end as usize]));
+                assert!(out.into_iter().eq(expected));
+                cleared = table.shape().2;
+            }
+            assert!(cleared > 3, "{limit} {cleared}");
         }
     }
 }

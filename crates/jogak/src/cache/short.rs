@@ -210,7 +210,7 @@ impl ShortWords {
         crowded(self.narrow, entries(true)) || crowded(self.wide, entries(false))
     }
 
-    /// What it looks like; words are to be sought anew if that changes.
+    /// Lines of narrow words, and of wide ones.
     #[inline(always)]
     pub(super) fn shape(&self) -> (usize, usize) {
         (self.narrow.lines, self.wide.lines)

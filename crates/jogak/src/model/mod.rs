@@ -199,6 +199,18 @@ impl Model {
         }
     }
 
+    /// The WordPiece model, if it is one that sees words as they are.
+    pub(crate) fn wordpiece(&self) -> Option<&WordPiece> {
+        match self {
+            Model::WordPiece(model) => Some(model),
+            Model::Bpe(_)
+            | Model::Codes(_)
+            | Model::Unigram(_)
+            | Model::WordLevel(_)
+            | Model::Drawn(_) => None,
+        }
+    }
+
     /// Whether every word that is a piece is that piece, so that a table of words may know them all
     /// from the start.
     pub(crate) fn takes_whole_words(&self) -> bool {

@@ -86,6 +86,11 @@ impl WordPiece {
         self.whole_words
     }
 
+    /// The id for what nothing covers.
+    pub(crate) fn unknown(&self) -> Option<u32> {
+        self.unknown
+    }
+
     /// Cuts one word; `found` is room for its pieces. Cost: linear in the word.
     pub(super) fn word<S: Sink, O: WordObserver>(
         &self,

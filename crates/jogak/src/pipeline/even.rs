@@ -14,7 +14,7 @@ use super::singles::{Of, Singles};
 use super::sums::{WORDS, cut_exactly};
 use super::words::Habit;
 use super::{Learned, Tokenizer, Worker};
-use crate::cache::{KnownWords, LONGEST_KNOWN, LongWords, hash_at, look_up_spans};
+use crate::cache::{KnownWords, LONGEST_KNOWN, Listed, LongWords, hash_at, look_up_spans};
 use crate::model::unigram::{Behind, Even, EvenSum, Marked, Running, Unigram};
 use crate::model::{Precision, Scratch};
 use crate::normalize::Place;
@@ -257,7 +257,7 @@ impl Words<'_> {
         let mut encode = |known: &KnownWords, start: usize, end: usize, out: &mut Vec<u32>| {
             self.learn(known, start, end, out)
         };
-        look_up_spans(text, known, (starts, ends), false, out, &mut encode, behind);
+        look_up_spans(text, known, Listed::new(starts, ends), out, &mut encode, behind);
     }
 
     /// Appends the ids of a word that is not known. Says whether it is to be remembered.

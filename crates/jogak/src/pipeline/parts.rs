@@ -11,7 +11,7 @@ use std::ops::Range;
 use super::characters::Seen;
 use super::fuse;
 use super::texts::ByBlocks;
-use crate::cache::{KnownWords, look_up_spans};
+use crate::cache::{KnownWords, Listed, look_up_spans};
 use crate::model::cuts::MARK;
 use crate::model::unigram::{Marked, NearTies, Unigram};
 use crate::scan::fastest;
@@ -119,7 +119,7 @@ impl Parts<'_> {
                 let character = character.map(u32::from).filter(|&code| code < 0x1_0000);
                 cut(model, near, part, character.unwrap_or(0), sum, out)
             };
-            look_up_spans(text, known, (starts, ends), false, out, &mut encode, |_| ());
+            look_up_spans(text, known, Listed::new(starts, ends), out, &mut encode, |_| ());
             from = end as usize;
         }
         sum.mark(model)

@@ -6,9 +6,10 @@
 use super::fuse::{fuse, fuse_each};
 use super::parts::Parts;
 use super::singles::{Of, Singles};
+use super::strange::{self, StrangeWords};
 use super::words::Habit;
 use super::{Learned, Tokenizer, Worker};
-use crate::cache::{KnownWords, LONGEST_KNOWN, look_up_spans};
+use crate::cache::{KnownWords, LONGEST_KNOWN, Listed, Strange, look_up_spans};
 use crate::model::unigram::Marked;
 use crate::model::{Model, Precision, Scratch, Unigram, Way};
 use crate::normalize::Place;
@@ -73,19 +74,32 @@ struct RawWords<'a> {
 }
 
 impl<'a> RawWords<'a> {
-    /// And what knows words.
+    /// And what knows words, and which of them are strange.
     fn of(
         tokenizer: &'a Tokenizer,
         raw: Raw,
         text: &'a str,
         way: &'a mut Way,
         worker: &'a mut Worker,
-    ) -> (Self, &'a mut KnownWords) {
-        let Worker { learned, raw_room: room, singles, scratch, .. } = worker;
+    ) -> (Self, &'a mut KnownWords, &'a mut StrangeWords) {
+        let Worker { learned, raw_room: room, singles, strange, scratch, .. } = worker;
         let Learned { raw: known, raw_parts: parts, habit, .. } = learned;
         let words =
             Self { tokenizer, raw, text, way, room, parts, singles, scratch, habit, sure: true };
-        (words, known)
+        (words, known, strange)
+    }
+
+    /// The words of a list that need not be looked up.
+    fn strange<'s>(
+        &mut self,
+        strange: &'s mut StrangeWords,
+        starts: &[u32],
+        ends: &[u32],
+    ) -> Strange<'s> {
+        let Tokenizer { prepare, model, .. } = self.tokenizer;
+        let Some(model) = model.wordpiece() else { return Strange::default() };
+        let of = strange::Of { model, prepare, raw: self.raw, room: self.room };
+        strange.find(of, self.text, starts, ends)
     }
 
     /// Appends the ids of the word of the text that starts and ends there, if all were certain so far. Says whether it
@@ -185,15 +199,16 @@ impl Tokenizer {
         worker: &mut Worker,
         out: &mut Vec<u32>,
     ) -> bool {
-        let (mut words, known) = RawWords::of(self, raw, text, way, worker);
+        let (mut words, known, strange) = RawWords::of(self, raw, text, way, worker);
         let certain = raw.for_each_list(text, place, |listed| match listed {
             RawList::Words { starts, ends, characters } => {
+                let strange = words.strange(strange, starts, ends);
                 let mut encode =
                     |known: &KnownWords, start: usize, end: usize, ids: &mut Vec<u32>| {
                         words.learn(known, start, end, ids)
                     };
-                let spans = (starts, ends);
-                look_up_spans(text.as_bytes(), known, spans, characters, out, &mut encode, |_| ());
+                let listed = Listed { starts, ends, characters, strange };
+                look_up_spans(text.as_bytes(), known, listed, out, &mut encode, |_| ());
             }
             RawList::First { end, led } => {
                 words.sure = words.word(&text[..end], Some(led), known, out).is_some();
@@ -223,12 +238,13 @@ impl Tokenizer {
         let sure = if let Some(model) = sums {
             self.sums_together(model, raw, texts, worker, out, each)
         } else {
-            let (mut words, known) = RawWords::of(self, raw, all, way, worker);
+            let (mut words, known, strange) = RawWords::of(self, raw, all, way, worker);
+            let strange = words.strange(strange, starts, ends);
             let mut encode = |known: &KnownWords, start: usize, end: usize, ids: &mut Vec<u32>| {
                 words.learn(known, start, end, ids)
             };
-            let spans = (starts, ends);
-            look_up_spans(all.as_bytes(), known, spans, characters, out, &mut encode, each);
+            let listed = Listed { starts, ends, characters, strange };
+            look_up_spans(all.as_bytes(), known, listed, out, &mut encode, each);
             words.sure
         };
         if !sure {

@@ -12,7 +12,7 @@ use super::raw::Together;
 use super::singles::{Of, Singles};
 use super::words::Habit;
 use super::{Learned, Tokenizer, Worker};
-use crate::cache::{KnownWords, LONGEST_KNOWN, LongWords, hash_at, look_up_spans};
+use crate::cache::{KnownWords, LONGEST_KNOWN, Listed, LongWords, hash_at, look_up_spans};
 use crate::model::unigram::{LARGEST_SINGLE, Marked, Running, Unigram};
 use crate::model::{Precision, Scratch};
 use crate::normalize::Place;
@@ -260,7 +260,7 @@ impl<'a> Stretch<'a> {
             }
             again
         };
-        look_up_spans(text, known, (starts, ends), false, out, &mut encode, ids_behind);
+        look_up_spans(text, known, Listed::new(starts, ends), out, &mut encode, ids_behind);
         self.before = sums.bound.ceil() as usize;
         self.behind = self.before;
     }

@@ -10,6 +10,7 @@ use crate::utf8::Room;
 use crate::vocab::Vocab;
 
 use super::singles::Singles;
+use super::strange::StrangeWords;
 use super::{Tokenizer, answer, joined, words};
 
 /// How much memory a worker may use to remember words, in bytes; as much again once spans are asked for. (A large
@@ -53,6 +54,8 @@ pub struct Worker {
     pub(super) raw_room: RawScratch,
     /// Characters of raw words, for Unigram.
     pub(super) singles: Singles,
+    /// Words of writings that a WordPiece model was not made for.
+    pub(super) strange: StrangeWords,
     /// Words with the spans of their pieces, once somebody asks for spans.
     pub(super) spans: Option<Box<WordTable>>,
     pub(super) queue: Queue,
@@ -72,6 +75,7 @@ impl Worker {
             learned,
             raw_room: RawScratch::default(),
             singles: Singles::default(),
+            strange: StrangeWords::default(),
             spans: None,
             queue: Queue::default(),
             scratch: Scratch::default(),
