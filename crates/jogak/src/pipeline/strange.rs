@@ -146,7 +146,7 @@ impl StrangeWords {
         let few = starts.len() > FEW * (FEW + found);
         *paused = if few { PAUSE.min(2 * *paused + 1) } else { 0 };
         *pause = *paused;
-        Strange { words, id }
+        if few { Strange::default() } else { Strange { words, id } }
     }
 
     /// All characters around one that are plain, without one that is not between them.
