@@ -128,7 +128,7 @@ def by_text(
 
 def two_threads(run: Run) -> Iterator[Sequence[str]]:
     """How many times as fast as one thread: first pass / warm."""
-    for key in run.rows("encode-threads", "encode-files"):
+    for key in run.rows("encode-threads", "encode-files", "decode-threads"):
         cells = []
         for column in ("first", "warm"):
             times = run.medians(key, column)

@@ -50,6 +50,13 @@ COUNTED = {
     "decode": "bytes",
     "load": "tokens",
 }
+#: No threads but an engine's own. Those of numpy's BLAS look for work for a tenth of a second once it is
+#: imported, on the core that a second thread is to have.
+ALONE = {
+    "RAYON_NUM_THREADS": "1",
+    "TOKENIZERS_PARALLELISM": "false",
+    "OPENBLAS_NUM_THREADS": "1",
+}
 MINUTES = 15  # an engine that takes longer than this for one measurement is stopped
 
 
@@ -97,7 +104,7 @@ class Series:
             str(self.work.chars),
             str(self.engine.passes),
             *self.engine.arguments,
-        ], {"RAYON_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
+        ], ALONE
 
 
 # --- measuring

@@ -141,10 +141,10 @@ GIGATOKEN = Engine("gigatoken", "gigatoken", "texts_gigatoken.py")
 SENTENCEPIECE = Engine("sentencepiece", "sentencepiece", "texts_sentencepiece.py", passes=2)
 
 
-def jogak(*options: str, threads: int = 1, arrays: bool = False) -> Engine:
-    """jogak, with options of `jogak.load`; ids that it decodes are in lists, or in arrays."""
-    if arrays:
-        return Engine("jogak (arrays)", "jogak", "texts_jogak.py", (*options, "ids=arrays"))
+def jogak(*options: str, threads: int = 1, ids: str = "") -> Engine:
+    """jogak, with options of `jogak.load`; ids that it decodes are in lists, or as said."""
+    if ids:
+        return Engine(f"jogak ({ids})", "jogak", "texts_jogak.py", (*options, f"ids={ids}"))
     if threads == 1:
         return Engine("jogak", "jogak", "texts_jogak.py", options)
     name, options = f"jogak ({threads} threads)", (*options, f"threads={threads}")
@@ -173,9 +173,10 @@ def blingfire(model: str) -> Engine:
 
 
 CL100K = jogak("pretokenizer=cl100k")
+TIKTOKEN_BATCH = Engine("tiktoken (batch)", "tiktoken", "texts_tiktoken.py", ("how=batch",))
 CL100K_ENCODERS = (
     TIKTOKEN,
-    Engine("tiktoken (batch)", "tiktoken", "texts_tiktoken.py", ("how=batch",)),
+    TIKTOKEN_BATCH,
     CL100K,
     GIGATOKEN,
     tokenizers(),
@@ -354,7 +355,14 @@ WORKS = (
         "decode",
         "decode",
         "cl100k",
-        (TIKTOKEN, CL100K, jogak("pretokenizer=cl100k", arrays=True), tokenizers()),
+        (
+            TIKTOKEN,
+            TIKTOKEN_BATCH,
+            CL100K,
+            jogak("pretokenizer=cl100k", ids="arrays"),
+            jogak("pretokenizer=cl100k", ids="batch"),
+            tokenizers(),
+        ),
         THREE,
         model=RANKS,
     ),
@@ -362,9 +370,21 @@ WORKS = (
         "decode",
         "decode",
         "Mistral BPE",
-        (*SENTENCEPIECE_ENCODERS, jogak(arrays=True)),
+        (*SENTENCEPIECE_ENCODERS, jogak(ids="arrays"), jogak(ids="batch")),
         TWO,
         model="mistral-v1/tokenizer.model",
+    ),
+    Work(
+        "decode-threads",
+        "decode",
+        "cl100k",
+        (
+            TIKTOKEN,
+            jogak("pretokenizer=cl100k", "ids=batch"),
+            jogak("pretokenizer=cl100k", "ids=batch", threads=2),
+        ),
+        TWO,
+        model=RANKS,
     ),
     loading("cl100k", (TIKTOKEN, CL100K, GIGATOKEN), RANKS),
     loading("128k BPE", (*JSON_ENCODERS, jogak_by(LARGE_NATIVE)), LARGE),

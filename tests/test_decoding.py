@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import signal
 import sys
 import sysconfig
 from collections import UserList
@@ -147,6 +149,96 @@ def test_decoding_refuses_what_is_no_id(tok: jogak.Tokenizer, ids: Any) -> None:
     for wrong in (np.array([0, -1]), np.array([0, 2**32]), np.array([0.5]), np.zeros((2, 2), int)):
         with pytest.raises(jogak.DecodeError):
             tok.decode(wrong)
+
+
+def batches(tok: jogak.Tokenizer) -> list[tuple[list[str], list[list[int]]]]:
+    """Texts with their ids: some, many short ones, and long ones of several scripts."""
+    long = [script * 4000 for script in ("low lower ", "조각 값 ", "é ", "中文🧩", "\ud7a3a")]
+    many = [["lowest", "", "계란 간장 밥 😀", "wider"][at % 4] * (at % 7) for at in range(9000)]
+    return [(texts, [tok.encode(text) for text in texts]) for texts in (TEXTS, many, long * 3, [])]
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5, None])
+def test_batches_of_any_size_and_kind(tok: jogak.Tokenizer, threads: int | None) -> None:
+    """What is decoded some lists at a time is what each gives by itself."""
+    for texts, lists in batches(tok):
+        kinds: list[Any] = [
+            lists,
+            tuple(lists),
+            (ids for ids in lists),
+            [np.array(ids, dtype=np.uint32) for ids in lists],
+            [tuple(ids) if at % 2 else np.array(ids, dtype=int) for at, ids in enumerate(lists)],
+        ]
+        flat = np.array([id_ for ids in lists for id_ in ids], dtype=np.uint32)
+        offsets = np.cumsum([0, *map(len, lists)])
+        of_all = (flat, flat.astype(np.int64), np.repeat(flat, 2)[::2])
+        kinds.extend(jogak.Ragged(ids, offsets) for ids in of_all)
+        for batch in kinds:
+            assert tok.decode_batch(batch, num_threads=threads) == texts
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_a_batch_tells_the_first_list_with_an_error(tok: jogak.Tokenizer, threads: int) -> None:
+    """Be it that its ids stand for nothing, that they are none, or that it does not come."""
+
+    def coming(bad: dict[int, Any], end: int) -> Any:
+        for at in range(end):
+            yield bad.get(at, ids)
+        raise OSError("no more")
+
+    ids = tok.encode("lowest " * 40)
+    cases: list[tuple[dict[int, Any], type[Exception], str]] = [
+        ({3: [10**6], 9: ["a"]}, jogak.DecodeError, "^list 3 of the batch: id 1000000"),
+        ({2: ["a"], 9: [10**6]}, jogak.DecodeError, "^list 2 of the batch: ids must be whole"),
+        ({2999: [10**6]}, jogak.DecodeError, "^list 2999 of the batch: id 1000000"),
+        ({2999: 1.5}, jogak.DecodeError, "^list 2999 of the batch: ids must be whole"),
+        ({}, OSError, "^no more$"),
+    ]
+    for bad, error, message in cases:
+        for end in (10, 3000):
+            if all(at < end for at in bad):
+                with pytest.raises(error, match=message):
+                    tok.decode_batch(coming(bad, end), num_threads=threads)
+    with pytest.raises(TypeError, match="iterable"):
+        tok.decode_batch(5, num_threads=threads)  # type: ignore[arg-type]  # what is no batch
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_lists_may_come_from_the_same_tokenizer(tok: jogak.Tokenizer, threads: int) -> None:
+    """A generator may do anything, decoding included, and is not read far ahead."""
+    read = 0
+
+    def lists() -> Any:
+        nonlocal read
+        for _ in range(3000):
+            read += 1
+            yield tok.encode(tok.decode(tok.encode("lowest 계란 " * 30)))
+
+    assert tok.decode_batch(lists(), num_threads=threads) == ["lowest 계란 " * 30] * 3000
+    read = 0
+    batch = (ids if at else [10**6] for at, ids in enumerate(lists()))
+    with pytest.raises(jogak.DecodeError, match="list 0"):
+        tok.decode_batch(batch, num_threads=threads)
+    assert read < 3000
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="Windows has no timer of this kind")
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_batch_can_be_stopped(tok: jogak.Tokenizer, threads: int) -> None:
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, stop)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        with pytest.raises(KeyboardInterrupt):
+            # Nothing of it is Python's, which would look for signals itself.
+            tok.decode_batch(
+                itertools.repeat(tok.encode("lowest 계란"), 10**7), num_threads=threads
+            )
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def test_broken_characters(tok: jogak.Tokenizer) -> None:

@@ -125,7 +125,16 @@ RUST_ARROWS: dict[str, set[str]] = {
         "vocab",
     },
     "cache": {"error", "scan"},
-    "decode": {"beside", "error", "normalize", "pretokenize", "scan", "symbols", "vocab"},
+    "decode": {
+        "beside",
+        "error",
+        "normalize",
+        "pretokenize",
+        "scan",
+        "symbols",
+        "utf8",
+        "vocab",
+    },
     "pipeline": {
         "added",
         "beside",

@@ -165,8 +165,8 @@ def run_texts(
     load: Callable[..., Any],
     encode: Callable[[Any, list[str]], Any],
     rows: Callable[[Any], Iterable[Any]] = iter,
-    decode: Callable[[Any, list[Any]], Iterable[str]] | None = None,
-    given: Callable[[Any, list[int]], Any] = lambda tokenizer, ids: ids,
+    decode: Callable[[Any, Any], Iterable[str]] | None = None,
+    given: Callable[[Any, list[list[int]]], Any] = lambda tokenizer, lists: lists,
     call: Callable[[Any, str], list[int]] | None = None,
     files: Callable[[Any, str], Any] | None = None,
 ) -> None:
@@ -177,7 +177,8 @@ def run_texts(
         encode: the tokenizer and all documents -> their ids, in the form that is there fastest.
         rows: such ids -> lists or uint32 arrays, whose ids one after the other are the answer.
         decode: the tokenizer and the ids of all documents -> their texts.
-        given: the tokenizer and a list of ids -> the form in which `decode` gets them.
+        given: the tokenizer and the ids of all documents, in lists -> the form in which `decode` gets
+            them.
         call: the tokenizer and one text -> its ids in a list.
         files: the tokenizer and the path of a file -> the ids of its lines, as `encode` gives them.
             None: the lines are read here.
@@ -210,8 +211,9 @@ def run_texts(
         ids = encode(tokenizer, texts)
         report_texts([opening], answer_of(rows(ids)), since_start=opening.since_start)
     elif decode is not None:
-        lists = (list(map(int, row)) for row in one_by_one(rows, encode, tokenizer, texts))
-        ids = [given(tokenizer, row) for row in lists]
+        lists = [list(map(int, row)) for row in one_by_one(rows, encode, tokenizer, texts)]
+        ids = given(tokenizer, lists)
+        del lists
         watches, made = repeated(int(passes), lambda: decode(tokenizer, ids))
         report_texts(watches, answer_of(text.encode() for text in made))
 

@@ -1,4 +1,7 @@
-"""jogak; options are those of `jogak.load`, but for `threads`, and `ids`: lists or arrays to decode."""
+"""jogak; options are those of `jogak.load`, but for `threads`, and the `ids` that are decoded.
+
+These are lists or arrays, a call for each document, or a batch: one array, in one call.
+"""
 
 import sys
 from typing import Any
@@ -14,15 +17,28 @@ def load(path: str, threads: str = "1", ids: str = "lists", **options: str) -> A
     return jogak.load(path, **options), int(threads), ids
 
 
-def given(loaded: Any, ids: list[int]) -> Any:
-    return numpy.array(ids, numpy.uint32) if loaded[2] == "arrays" else ids
+def given(loaded: Any, lists: list[list[int]]) -> Any:
+    if loaded[2] == "lists":
+        return lists
+    arrays = [numpy.array(ids, numpy.uint32) for ids in lists]
+    if loaded[2] == "arrays":
+        return arrays
+    offsets = numpy.cumsum([0, *map(len, lists)])
+    return jogak.Ragged(numpy.concatenate(arrays), offsets)
+
+
+def decode(loaded: Any, ids: Any) -> list[str]:
+    tokenizer, threads, _ = loaded
+    if isinstance(ids, jogak.Ragged):
+        return tokenizer.decode_batch(ids, num_threads=threads)
+    return [tokenizer.decode(of_text) for of_text in ids]
 
 
 run_texts(
     load,
     lambda loaded, texts: loaded[0].encode_batch(texts, num_threads=loaded[1]),
     lambda batch: [part.ids for part in batch] if isinstance(batch, list) else [batch.ids],
-    lambda loaded, lists: [loaded[0].decode(ids) for ids in lists],
+    decode,
     given,
     lambda loaded, text: loaded[0].encode(text),
     lambda loaded, path: [*loaded[0].encode_files(path, num_threads=loaded[1])],

@@ -34,9 +34,16 @@ def encode(tokenizer: Any, texts: list[str]) -> list[list[int]]:
     return [encoding.encode_ordinary(text) for text in texts]
 
 
+def decode(tokenizer: Any, lists: list[list[int]]) -> list[str]:
+    encoding, batch = tokenizer
+    if batch:
+        return encoding.decode_batch(lists, num_threads=1)
+    return [encoding.decode(ids) for ids in lists]
+
+
 run_texts(
     load,
     encode,
-    decode=lambda tokenizer, lists: [tokenizer[0].decode(ids) for ids in lists],
+    decode=decode,
     call=lambda tokenizer, text: tokenizer[0].encode(text),
 )

@@ -1,15 +1,13 @@
-//! The way back, for Python: rules of decoder chains, ids from lists and arrays, streams.
-
-use std::ops::Range;
+//! The way back, for Python: rules of decoder chains, streams.
 
 use jogak::decode::{Rule, SentencePiece, Stream, Strip};
-use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::PyDict;
 
 use crate::errors::{raise, to_py};
+use crate::ids::ids_of;
 use crate::models::Options;
-use crate::numbers::{are_known, read_list};
+use crate::numbers::are_known;
 use crate::tokenizer::PyTokenizer;
 
 /// The rules of a decoder: a list of dicts, as `to_dict()` of the stages gives them.
@@ -62,97 +60,6 @@ fn parse_rule(options: &Options<'_, '_>) -> PyResult<Rule> {
             return Err(raise("ConfigError", format!("decoder {other:?} is not known"), &[]));
         }
     })
-}
-
-/// Ids from a list or an array.
-pub(crate) fn ids_of(ids: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
-    let mut found = Vec::new();
-    ids_into(ids, &mut found)?;
-    Ok(found)
-}
-
-/// Ids from a list or an array, behind others.
-fn ids_into(ids: &Bound<'_, PyAny>, found: &mut Vec<u32>) -> PyResult<()> {
-    let before = found.len();
-    if let Ok(list) = ids.cast::<PyList>() {
-        if read_list(list, found) {
-            return Ok(());
-        }
-        found.truncate(before);
-    } else if read_array(ids, found) {
-        return Ok(());
-    }
-    // Anything else that has numbers, and what is wrong.
-    let others = ids.extract::<Vec<u32>>().map_err(|_| {
-        let message = "ids must be whole numbers from 0 to 4294967295, in a list or an array";
-        raise("DecodeError", message.into(), &[])
-    })?;
-    found.extend(others);
-    Ok(())
-}
-
-/// Reads a numpy array of whole numbers, whatever its strides; false if it is none, or has a number that
-/// is no id.
-fn read_array(ids: &Bound<'_, PyAny>, found: &mut Vec<u32>) -> bool {
-    if let Ok(array) = ids.cast::<PyArray1<u32>>() {
-        let array = array.readonly();
-        match array.as_slice() {
-            Ok(ids) => found.extend_from_slice(ids),
-            Err(_) => found.extend(array.as_array()),
-        }
-        return true;
-    }
-    let before = found.len();
-    let fits = wider::<i64>(ids, found)
-        .or_else(|| wider::<i32>(ids, found))
-        .or_else(|| wider::<u64>(ids, found))
-        .or_else(|| wider::<u16>(ids, found));
-    if fits != Some(true) {
-        found.truncate(before);
-    }
-    fits == Some(true)
-}
-
-/// Reads an array of other numbers: whether all are ids; None if it is no such array.
-fn wider<T>(ids: &Bound<'_, PyAny>, found: &mut Vec<u32>) -> Option<bool>
-where
-    T: numpy::Element + Copy,
-    u32: TryFrom<T>,
-{
-    let array = ids.cast::<PyArray1<T>>().ok()?.readonly();
-    let ids = array.as_array();
-    found.reserve(ids.len());
-    Some(ids.iter().all(|&id| u32::try_from(id).map(|id| found.push(id)).is_ok()))
-}
-
-/// Many lists of ids, one behind the other, and where each of them is: from lists, or from an array with
-/// offsets.
-pub(crate) fn batch_of(
-    ids: &Bound<'_, PyAny>,
-    offsets: Option<PyReadonlyArray1<'_, i64>>,
-) -> PyResult<(Vec<u32>, Vec<Range<usize>>)> {
-    let Some(offsets) = offsets else {
-        let mut all = Vec::new();
-        let mut ranges = Vec::new();
-        for list in ids.try_iter()? {
-            let from = all.len();
-            ids_into(&list?, &mut all)?;
-            ranges.push(from..all.len());
-        }
-        return Ok((all, ranges));
-    };
-    let ids = ids_of(ids)?;
-    let offsets: Vec<usize> =
-        offsets.as_array().iter().map(|&at| usize::try_from(at).unwrap_or(usize::MAX)).collect();
-    let ranges: Vec<_> = offsets.windows(2).map(|pair| pair[0]..pair[1]).collect();
-    if ranges.iter().any(|range| range.start > range.end || range.end > ids.len()) {
-        let message = format!(
-            "the offsets of a batch go beyond its {} ids, or backwards; expected them to grow",
-            ids.len()
-        );
-        return Err(raise("DecodeError", message, &[]));
-    }
-    Ok((ids, ranges))
 }
 
 /// Whether lists of numbers are read where they lie, as in all versions of CPython that are known; else Python is asked for

@@ -83,3 +83,33 @@ pub(crate) fn advised(error: &jogak::Error, message: &str) -> String {
     };
     format!("{message}; {remedy}")
 }
+
+/// What is wrong with texts, or lists of ids, that come one by one.
+pub(crate) enum Failed {
+    /// One cannot be had.
+    Coming(PyErr),
+    /// The one with this number cannot be encoded, or decoded.
+    Done(usize, jogak::Error),
+}
+
+impl From<(usize, jogak::Error)> for Failed {
+    fn from((index, error): (usize, jogak::Error)) -> Self {
+        Self::Done(index, error)
+    }
+}
+
+impl From<PyErr> for Failed {
+    fn from(error: PyErr) -> Self {
+        Self::Coming(error)
+    }
+}
+
+impl Failed {
+    /// The error; `place` says where a text or a list stands.
+    pub(crate) fn told(self, place: impl FnOnce(usize, PyErr) -> PyErr) -> PyErr {
+        match self {
+            Self::Coming(error) => error,
+            Self::Done(index, error) => place(index, to_py(error)),
+        }
+    }
+}

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::counts::{PlainSource, corpus_error, errors, report_dict, source};
-use crate::texts::Failed;
+use crate::errors::Failed;
 use crate::tokenizer::{Draw, PyTokenizer, in_document, request};
 
 /// Reads the documents of files.

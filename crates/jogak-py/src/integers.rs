@@ -9,7 +9,7 @@ use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyList};
 
-use crate::decoders::batch_of;
+use crate::ids::{ids_of, ranges_of};
 
 /// Numbers below this are kept: all ids of nearly all models, 10 MiB if all of them come.
 const KEPT: usize = 1 << 18;
@@ -63,7 +63,8 @@ pub(crate) fn id_lists<'py>(
     ids: &Bound<'py, PyAny>,
     offsets: PyReadonlyArray1<'py, i64>,
 ) -> PyResult<Vec<Bound<'py, PyList>>> {
-    let (ids, ranges) = batch_of(ids, Some(offsets))?;
+    let ids = ids_of(ids)?;
+    let ranges = ranges_of(&offsets, ids.len())?;
     let mut numbers = Numbers::new(py);
     ranges.into_iter().map(|range| numbers.list(&ids[range])).collect()
 }

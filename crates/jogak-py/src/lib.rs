@@ -6,6 +6,7 @@ mod counts;
 mod decoders;
 mod errors;
 mod files;
+mod ids;
 mod inputs;
 mod integers;
 mod lists;

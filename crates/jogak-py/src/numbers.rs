@@ -291,7 +291,7 @@ const fn width<W>(_: unsafe extern "C" fn(*const W, isize) -> *mut PyObject) -> 
 }
 
 /// Whether wide characters are code points. On Windows they have 16 bits.
-const WIDE: bool = width(PyUnicode_FromWideChar) == size_of::<u32>();
+pub(crate) const WIDE: bool = width(PyUnicode_FromWideChar) == size_of::<u32>();
 
 /// A string of code points; none if they are not characters, where C's wide characters are not code points, or without
 /// memory. The twin is a string of UTF-8.

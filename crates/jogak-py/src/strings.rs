@@ -10,9 +10,10 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use jogak::Error;
-use jogak::decode::as_text;
+use jogak::decode::{Text as Decoded, as_text};
 use jogak::pipeline::EASTERN;
 use jogak::utf8::{Read, Room, code_points, wide_characters};
+use pyo3::exceptions::PyMemoryError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -98,9 +99,6 @@ pub(crate) fn eastern_points(text: &Bound<'_, PyAny>) -> Option<Vec<u32>> {
     read_points(text, &mut points).then_some(points)
 }
 
-/// Texts of fewer bytes are not worth a look at how to make them a string.
-const SHORT: usize = 1 << 8;
-
 thread_local! {
     /// Room for the code points of a string.
     static POINTS: Cell<Vec<u32>> = const { Cell::new(Vec::new()) };
@@ -132,10 +130,9 @@ pub(crate) fn written<'py, E>(
 ///
 /// Python reads UTF-8 character by character, which for Korean takes longer than decoding its ids. Where that is so,
 /// it gets the code points, which it has but to copy.
-pub(crate) fn string<'py>(py: Python<'py>, text: &[u8]) -> Bound<'py, PyString> {
+fn string<'py>(py: Python<'py>, text: &[u8]) -> Bound<'py, PyString> {
     let text = as_text(text);
-    let characters = if text.len() < SHORT { None } else { wide_characters(&text) };
-    let wide = characters.and_then(|characters| {
+    let wide = wide_characters(&text).and_then(|characters| {
         let mut points = POINTS.take();
         points.resize(characters.max(points.len()), 0);
         code_points(&text, &mut points[..characters]);
@@ -146,4 +143,20 @@ pub(crate) fn string<'py>(py: Python<'py>, text: &[u8]) -> Bound<'py, PyString> 
         made
     });
     wide.unwrap_or_else(|| PyString::new(py, &text))
+}
+
+/// A text of a batch as a string.
+///
+/// # Errors
+/// There is no memory for it.
+pub(crate) fn string_of_text<'py>(
+    py: Python<'py>,
+    text: Decoded<'_>,
+) -> PyResult<Bound<'py, PyString>> {
+    match text {
+        Decoded::Utf8(text) => Ok(PyString::new(py, text)),
+        Decoded::Points(points) => {
+            string_of(py, points).ok_or_else(|| PyMemoryError::new_err("no memory for a text"))
+        }
+    }
 }

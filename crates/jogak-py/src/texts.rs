@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PySlice, PyString, PyTuple};
 
-use crate::errors::{advised, raise, to_py};
+use crate::errors::{Failed, advised, raise};
 use crate::numbers::read_points;
 use crate::strings::{copied, to_copy, was_to_copy};
 
@@ -290,30 +290,6 @@ impl Stretch for TextsOfBatch<'_> {
 
     fn bytes(&self) -> usize {
         self.bytes
-    }
-}
-
-/// What is wrong with texts that come one by one.
-pub(crate) enum Failed {
-    /// One cannot be had.
-    Coming(PyErr),
-    /// The one with this number cannot be encoded.
-    Encoding(usize, Error),
-}
-
-impl From<(usize, Error)> for Failed {
-    fn from((index, error): (usize, Error)) -> Self {
-        Self::Encoding(index, error)
-    }
-}
-
-impl Failed {
-    /// The error; `place` says where a text stands.
-    pub(crate) fn told(self, place: impl FnOnce(usize, PyErr) -> PyErr) -> PyErr {
-        match self {
-            Self::Coming(error) => error,
-            Self::Encoding(index, error) => place(index, to_py(error)),
-        }
     }
 }
 

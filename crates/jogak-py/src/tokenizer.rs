@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jogak::added::{Added, decoded};
 use jogak::beside::{WORTH, both};
-use jogak::decode::{Decoder, Stream};
+use jogak::decode::{BatchOptions, Decoder, Stream, Text as Decoded};
 use jogak::model::Bpe;
 use jogak::pipeline::{Arriving, CACHE_LIMIT, Request, Rest, Tokenizer, divided, taught};
 use jogak::prepare::Prepare;
@@ -16,16 +16,17 @@ use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 
-use crate::decoders::{PyStream, batch_of, ids_of, parse_rules};
-use crate::errors::to_py;
+use crate::decoders::{PyStream, parse_rules};
+use crate::errors::{Failed, to_py};
+use crate::ids::{Lists, ids_of};
 use crate::integers;
 use crate::models::{Options, Pieces, compile, marker, strategy};
 use crate::normalizers::parse_normalizer;
-use crate::numbers::read_along;
+use crate::numbers::{WIDE, read_along};
 use crate::pieces::tokens_of;
 use crate::schemes::parse_pretokenizer;
-use crate::strings::{eastern_points, string, written};
-use crate::texts::{Failed, Given, PyChosen, Text, no_utf8, policy};
+use crate::strings::{eastern_points, string_of_text, written};
+use crate::texts::{Given, PyChosen, Text, no_utf8, policy};
 use crate::vocabulary::Texts;
 
 /// A tokenizer, compiled from the plain data of a Spec.
@@ -251,11 +252,17 @@ impl PyTokenizer {
         skip_special: bool,
         threads: usize,
     ) -> PyResult<Vec<Bound<'py, PyString>>> {
-        let (ids, ranges) = batch_of(ids, offsets)?;
-        let texts = py
-            .detach(|| self.core.decoder().batch(&ids, &ranges, skip_special, threads))
-            .map_err(|(index, error)| in_list(index, to_py(error)))?;
-        Ok(texts.into_iter().map(|text| string(py, &text)).collect())
+        let (mut lists, ids) = Lists::of(ids, offsets.as_ref())?;
+        let options = BatchOptions { skip_specials: skip_special, points: WIDE, threads, ids };
+        let mut texts = Vec::new();
+        let read = |ids: &mut Vec<u32>| lists.next(ids).map_err(Failed::Coming);
+        let take = |text: Decoded<'_>| {
+            texts.push(string_of_text(py, text)?);
+            Ok(py.check_signals()?)
+        };
+        let decoded = self.core.decoder().batch(options, read, take, |work| py.detach(work));
+        decoded.map_err(|failed: Failed| failed.told(in_list))?;
+        Ok(texts)
     }
 
     /// A stream that takes ids and gives text.
@@ -506,7 +513,7 @@ pub(crate) fn in_text(index: usize, error: PyErr) -> PyErr {
 }
 
 /// The error, saying which list of ids it is about.
-fn in_list(index: usize, error: PyErr) -> PyErr {
+pub(crate) fn in_list(index: usize, error: PyErr) -> PyErr {
     in_batch("list", index, error)
 }
 

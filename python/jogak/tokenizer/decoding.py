@@ -75,13 +75,17 @@ class Decoding(Compiled):
     ) -> list[str]:
         """Many lists of ids -> their texts, on all cores. See `decode`.
 
+        Lists are read, decoded and handed out some at a time, so that a batch takes no more memory than
+        its texts, and some megabytes.
+
         Args:
-            batch: what `encode_batch` gave, or lists or arrays of ids.
+            batch: what `encode_batch` gave, or lists or arrays of ids, which may come from a generator.
             skip_special_tokens: as in `decode`.
             num_threads: as in `encode_batch`.
 
         Raises:
-            DecodeError: an id that stands for nothing.
+            DecodeError: an id that stands for nothing, or what is no id; the first list with such is
+                told.
 
         >>> import jogak
         >>> tok = jogak.train({"hug": 10, "pug": 5}, jogak.BPE(num_merges=2))

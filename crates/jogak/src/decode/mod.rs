@@ -24,6 +24,7 @@ use chain::Chain;
 use flat::{But, Copied, Flat};
 use native::{Draft, Native};
 
+pub use batch::{Apart, BatchOptions, Text};
 pub use chain::Rule;
 pub use ids::Ids;
 pub use sentencepiece::{SentencePiece, Strip};

@@ -9,6 +9,9 @@ use crate::scan::{BLOCK, Look, PICKED, Task, count, fastest};
 /// Characters that are written at once.
 const SIXTEEN: usize = 16;
 
+/// Texts of fewer bytes are not worth a look at how to make them a string.
+const SHORT: usize = 1 << 4;
+
 /// The code point of a character by four bytes, the first one lowest. Bytes behind the character count for nothing.
 #[inline(always)]
 fn code_point(bytes: u32) -> u32 {
@@ -26,14 +29,17 @@ fn code_point(bytes: u32) -> u32 {
 }
 
 /// How many characters `text` has, if [`code_points`] is the sooner way to a string: one in eight bytes at least is
-/// not the first of its character.
+/// not the first of its character, and it is not short.
 ///
 /// ```
-/// assert_eq!(jogak::utf8::wide_characters("조각"), Some(2));
-/// assert_eq!(jogak::utf8::wide_characters("a piece – of a text"), None);
+/// use jogak::utf8::wide_characters;
+///
+/// assert_eq!(wide_characters(&"조각".repeat(99)), Some(198));
+/// assert_eq!(wide_characters(&"a piece – of a text".repeat(99)), None);
+/// assert_eq!(wide_characters("조각"), None);
 /// ```
 pub fn wide_characters(text: &str) -> Option<usize> {
-    if text.is_ascii() {
+    if text.len() < SHORT || text.is_ascii() {
         return None;
     }
     let within = count(text.as_bytes(), |byte| (byte as i8) < -0x40);
