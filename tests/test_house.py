@@ -79,7 +79,8 @@ PYTHON_ARROWS: dict[str, set[str]] = {
     },
     # what others call all of it
     "compat": {
-        *("errors", "formats", "normalization", "recipes", "spec", "threads", "tokenizer"),
+        *("errors", "formats", "normalization", "recipes", "spec", "surfaces", "threads"),
+        *("ragged", "tokenizer"),
     },
     # what shows
     "explain": {"errors", "spec"},
@@ -92,7 +93,8 @@ PYTHON_ARROWS: dict[str, set[str]] = {
     "__main__": {"cli"},
 }
 CORE_ROOMS = {
-    *("counts", "formats", "inputs", "learn", "loading", "normalization", "ragged", "tokenizer"),
+    *("counts", "formats", "inputs", "learn", "loading", "normalization", "ragged", "surfaces"),
+    "tokenizer",
 }
 
 # Room of the core -> rooms of the core that it may use.

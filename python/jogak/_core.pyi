@@ -12,6 +12,7 @@ __all__ = [
     "AddedTokens",
     "Chosen",
     "Columns",
+    "Counted",
     "Counts",
     "Cursor",
     "DecodeStream",
@@ -23,6 +24,7 @@ __all__ = [
     "Normalizer",
     "Pairs",
     "Pieces",
+    "Surfaces",
     "Tokenizer",
     "__version__",
     "are_texts",
@@ -221,6 +223,40 @@ class Documents:
 class Normalizer:
     def __new__(cls, normalizer: list[dict[str, Any]]) -> Normalizer: ...
     def run(self, text: str) -> tuple[str, list[tuple[int, int]]]: ...
+
+@final
+class Surfaces:
+    def __new__(
+        cls,
+        charsmap: bytes,
+        kept: list[str],
+        squeeze: bool,
+        escape: bool,
+        prefix: bool,
+        suffix: bool,
+        pieces: Sequence[str],
+        types: bytes,
+    ) -> Surfaces: ...
+    def normalize(self, data: bytes) -> Counted: ...
+    def names(
+        self,
+        ids: NDArray[np.uint32],
+        offsets: NDArray[np.int64],
+        names: tuple[Any, ...],
+    ) -> list[list[Any] | None]: ...
+
+@final
+class Counted:
+    @property
+    def text(self) -> str: ...
+    def origins(self, in_bytes: bool) -> list[int]: ...
+    def ids(self, ids: list[int]) -> list[int]: ...
+    def pieces(self, ids: list[int], names: tuple[Any, ...], in_bytes: bool) -> list[Any]: ...
+    def mapping(
+        self, ids: list[int], in_bytes: bool
+    ) -> tuple[list[int], list[Any], list[tuple[int, int]]]: ...
+    def serialized(self, ids: list[int], score: float | None) -> bytes: ...
+    def rows(self, ids: list[int]) -> list[tuple[bytes, int, bytes | None, int, int]]: ...
 
 def pretokenize(
     text: str, pretokenizer: list[dict[str, Any]], normalizer: list[dict[str, Any]]

@@ -17,6 +17,7 @@ mod pieces;
 mod schemes;
 mod sections;
 mod strings;
+mod surfaces;
 mod texts;
 mod tokenizer;
 mod train;
@@ -54,6 +55,8 @@ mod _core {
     use crate::sections::{
         read_lines, read_merges, read_model_pieces, read_ranks, read_sections, read_vocab, sha256,
     };
+    #[pymodule_export]
+    use crate::surfaces::{PyCounted, PySurfaces};
     #[pymodule_export]
     use crate::texts::{PyChosen, are_texts};
     #[pymodule_export]

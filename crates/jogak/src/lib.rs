@@ -39,6 +39,7 @@ pub mod pretokenize;
 pub mod random;
 mod scan;
 pub mod spans;
+pub mod surfaces;
 pub mod symbols;
 pub mod trace;
 pub mod train;

@@ -11,6 +11,12 @@ pub(crate) trait Sink {
         self.copy(&source[start..end], start);
     }
 
+    /// The same, of what is one thing, rather than one character after the other.
+    #[inline]
+    fn keep_whole(&mut self, source: &str, start: usize, end: usize) {
+        self.keep(source, start, end);
+    }
+
     /// `text` stands in the source from byte `start` on.
     fn copy(&mut self, text: &str, start: usize);
 

@@ -39,7 +39,7 @@ pub struct Charsmap {
 
 /// Texts that a charsmap leaves as they are.
 #[derive(Debug, Clone)]
-pub(super) struct Kept {
+pub(crate) struct Kept {
     /// Finds them, leftmost first and of those the longest.
     finder: AhoCorasick,
     /// What they begin with.
@@ -51,7 +51,7 @@ impl Kept {
     ///
     /// # Errors
     /// [`Error::TooLarge`] if there are more than can be looked for.
-    pub(super) fn new(texts: &[String]) -> Result<Option<Self>> {
+    pub(crate) fn new(texts: &[String]) -> Result<Option<Self>> {
         let texts: Vec<&String> = texts.iter().filter(|text| !text.is_empty()).collect();
         if texts.is_empty() {
             return Ok(None);
@@ -150,18 +150,18 @@ impl Charsmap {
         self.active.find(text, 0).is_some()
     }
 
-    pub(super) fn run(&self, text: &str, out: &mut impl Sink) {
+    pub(crate) fn run(&self, text: &str, out: &mut impl Sink) {
         self.run_until(text, 0, text.len(), out);
     }
 
     /// As [`Charsmap::run`], but the texts that `keep` finds stay as they are. Going from the left, what
     /// begins first counts, be it such a text or a key.
-    pub(super) fn run_around(&self, keep: &Kept, text: &str, out: &mut impl Sink) {
+    pub(crate) fn run_around(&self, keep: &Kept, text: &str, out: &mut impl Sink) {
         let mut done = 0;
         while let Some(kept) = keep.finder.find(aho_corasick::Input::new(text).range(done..)) {
             done = self.run_until(text, done, kept.start(), out);
             if done == kept.start() {
-                out.keep(text, done, kept.end());
+                out.keep_whole(text, done, kept.end());
                 done = kept.end();
             }
         }

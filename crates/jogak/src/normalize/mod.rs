@@ -44,9 +44,9 @@ pub use rules::{RuleSet, parse_rules};
 
 pub(crate) use align::{Aligned, Shifted, Sink};
 pub(crate) use certain::{Untouched, WITHIN};
+pub(crate) use charsmap::Kept;
 
 use align::Complete;
-use charsmap::Kept;
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 """Text -> pieces, by `jogak.Tokenizer`, with what each of them stands for.
 
-Rule: ids come from the tokenizer alone. Where pieces are to know their places, it is given the
-normalized text and tells every unknown character by itself; from both all places follow.
+Rule: ids come from the tokenizer alone. Where pieces are to know their places, or what is unknown of a text,
+it is given the normalized text and tells every unknown character by itself; from both all follows.
 """
 
 from __future__ import annotations
@@ -10,16 +10,22 @@ import dataclasses
 import math
 import random
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
-from jogak.compat.sentencepiece.messages import Cut, Part
-from jogak.compat.sentencepiece.normalizing import Normalizing
+from jogak.compat.sentencepiece.messages import Cut, Part, SentencePieceText
+from jogak.compat.sentencepiece.normalizing import Normalizing, raw_of
 from jogak.compat.sentencepiece.vocabulary import Vocabulary
 from jogak.formats.sentencepiece_model import PieceType
 from jogak.spec import ScoredBPEModel, Spec, UnigramModel, resolve_pretokenizer
+from jogak.surfaces import Counted
 from jogak.tokenizer import Tokenizer
 
-__all__ = ["MOST_WAYS", "Cutter", "draw_from"]
+if TYPE_CHECKING:
+    from jogak.ragged import Ragged
+
+__all__ = ["MOST_WAYS", "Cutter", "Way", "draw_from"]
 
 #: So many ways at most are asked for.
 MOST_WAYS = 512
@@ -31,6 +37,62 @@ _random = random.Random()
 def draw_from(seed: int) -> None:
     """Start the random numbers anew."""
     _random.seed(seed)
+
+
+@dataclass(frozen=True)
+class Way:
+    """A way to cut a text.
+
+    Args:
+        raw: the text.
+        counted: what it is normalized.
+        ids: its ids, with one for each unknown character.
+        score: its score, if it is one of the n best.
+        names: the pieces of all ids, as texts and as bytes.
+    """
+
+    raw: bytes
+    counted: Counted
+    ids: list[int]
+    score: float | None
+    names: Names
+
+    def fused_ids(self) -> list[int]:
+        """Its ids, with one for unknown characters that follow each other."""
+        return self.counted.ids(self.ids)
+
+    def pieces(self, *, in_bytes: bool) -> list[Any]:
+        """Its pieces; unknown characters as they are normalized."""
+        return self.counted.pieces(self.ids, self.names.of(in_bytes=in_bytes), in_bytes)
+
+    def offset_mapping(self, *, in_bytes: bool) -> dict[str, object]:
+        """Ids, pieces and places, as lists."""
+        ids, pieces, offsets = self.counted.mapping(self.ids, in_bytes)
+        return {"ids": ids, "pieces": pieces, "offsets": offsets}
+
+    def serialized(self) -> bytes:
+        """As the bytes of a ``SentencePieceText``."""
+        return self.counted.serialized(self.ids, self.score)
+
+    def message(self, *, characters: bool = False) -> SentencePieceText:
+        """As a message; places are bytes, or characters."""
+        parts = [Part(*row) for row in self.counted.rows(self.ids)]
+        return Cut(self.raw, parts, self.score).message(characters=characters)
+
+
+class Names:
+    """The pieces of all ids."""
+
+    def __init__(self, texts: tuple[str, ...]) -> None:
+        self._texts = texts
+
+    def of(self, *, in_bytes: bool) -> tuple[Any, ...]:
+        """As texts, or as bytes."""
+        return self._bytes if in_bytes else self._texts
+
+    @cached_property
+    def _bytes(self) -> tuple[bytes, ...]:
+        return tuple(text.encode() for text in self._texts)
 
 
 class Cutter:
@@ -47,8 +109,9 @@ class Cutter:
         self.tokenizer = Tokenizer(vocabulary.spec)
         if vocabulary.loaded is not None:
             self._prove(vocabulary)
-        odd = (PieceType.UNKNOWN, PieceType.BYTE)
-        self._odd = {id_ for id_, kind in enumerate(vocabulary.types) if kind in odd}
+        types = enumerate(vocabulary.types)
+        self._unknown = {id_ for id_, kind in types if kind is PieceType.UNKNOWN}
+        self._names = Names(vocabulary.pieces)
 
     def _prove(self, vocabulary: Vocabulary) -> None:
         """The samples that a model brings along."""
@@ -76,37 +139,49 @@ class Cutter:
         if len(texts) == 1 and isinstance(texts[0], str):
             return [self.tokenizer.encode(texts[0], special="text")]
         valid = [text if isinstance(text, str) else _valid(text) for text in texts]
-        known = [text for text in valid if text is not None]
-        batch = self.tokenizer.encode_batch(known, num_threads=num_threads, special="text")
-        rest = iter(batch.to_lists())
+        rest = iter(self._batch(valid, num_threads).to_lists())
         return [
-            [part.id for part in self.cut(raw).parts] if text is None else next(rest)
-            for text, raw in zip(valid, map(_bytes, texts), strict=True)
+            self.cut(raw_of(raw)).fused_ids() if text is None else next(rest)
+            for text, raw in zip(valid, texts, strict=True)
         ]
 
-    def pieces(self, texts: Sequence[str | bytes], num_threads: int) -> list[list[bytes]]:
+    def _batch(self, texts: Sequence[str | None], num_threads: int) -> Ragged:
+        known = [text for text in texts if text is not None]
+        return self.tokenizer.encode_batch(known, num_threads=num_threads, special="text")
+
+    def pieces(
+        self, texts: Sequence[str | bytes], num_threads: int, *, in_bytes: bool
+    ) -> list[list[Any]]:
         """The pieces of texts, the short way; unknown characters as they are normalized."""
-        names = self._names
-        return [
-            [part.piece for part in self.cut(_bytes(text)).parts]
-            if not self._odd.isdisjoint(ids)
-            else [names[id_] for id_ in ids]
-            for text, ids in zip(texts, self.ids(texts, num_threads), strict=True)
-        ]
+        names = self._names.of(in_bytes=in_bytes)
+        if len(texts) == 1 and isinstance(texts[0], str):
+            ids = self.tokenizer.encode(texts[0], special="text")
+            if self._unknown.isdisjoint(ids):
+                return [[names[id_] for id_ in ids]]
+            return [self.cut(raw_of(texts[0])).pieces(in_bytes=in_bytes)]
+        valid = [text if isinstance(text, str) else _valid(text) for text in texts]
+        batch = self._batch(valid, num_threads)
+        rest = iter(self.normalizing.surfaces.names(batch.ids, batch.offsets, names))
+        out = []
+        for text, raw in zip(valid, texts, strict=True):
+            found = None if text is None else next(rest)
+            out.append(self.cut(raw_of(raw)).pieces(in_bytes=in_bytes) if found is None else found)
+        return out
 
-    @cached_property
-    def _names(self) -> list[bytes]:
-        return [piece.encode() for piece in self.vocabulary.pieces]
-
-    def cut(self, raw: bytes) -> Cut:
+    def cut(self, raw: bytes) -> Way:
         """A text, cut the best way."""
-        normalized, origin = self.normalizing(raw)
-        return self._cut(raw, normalized, origin, self._best(normalized))
+        counted = self.normalizing(raw)
+        return self._way(raw, counted, self._best(counted.text))
+
+    def _way(
+        self, raw: bytes, counted: Counted, ids: list[int], score: float | None = None
+    ) -> Way:
+        return Way(raw, counted, ids, score, self._names)
 
     def _best(self, normalized: str) -> list[int]:
         return self._exact.encode(normalized, special="text") if normalized else []
 
-    def ways(self, raw: bytes, count: int) -> list[Cut]:
+    def ways(self, raw: bytes, count: int) -> list[Way]:
         """The likeliest ways to cut a text.
 
         Raises:
@@ -118,11 +193,9 @@ class Cutter:
                 "INTERNAL: [model_->IsNBestEncodeAvailable()] NBestEncode is not available for the "
                 "current model."
             )
-        normalized, origin = self.normalizing(raw)
-        return [
-            self._cut(raw, normalized, origin, ids, score)
-            for ids, score in self._scored(normalized, count)
-        ]
+        counted = self.normalizing(raw)
+        ways = self._scored(counted.text, count)
+        return [self._way(raw, counted, ids, score) for ids, score in ways]
 
     def _scored(self, normalized: str, count: int) -> list[tuple[list[int], float]]:
         if not normalized:
@@ -132,14 +205,15 @@ class Cutter:
         ways = self._exact.nbest(normalized, count, special="text")
         return [(way.ids, way.score) for way in ways]
 
-    def drawn(self, raw: bytes, nbest_size: int, alpha: float) -> Cut:
+    def drawn(self, raw: bytes, nbest_size: int, alpha: float) -> Way:
         """A text, cut a way that is drawn: of all ways, or of the likeliest.
 
         Raises:
             RuntimeError: too many ways.
         """
         _check_ways(nbest_size)
-        normalized, origin = self.normalizing(raw)
+        counted = self.normalizing(raw)
+        normalized = counted.text
         seed = _random.getrandbits(64)
         if not normalized:
             ids: list[int] = []
@@ -156,56 +230,11 @@ class Cutter:
             top = max(score for _, score in ways)
             weights = [math.exp(alpha * (score - top)) for _, score in ways]
             ((ids, _),) = random.Random(seed).choices(ways, weights)
-        return self._cut(raw, normalized, origin, ids)
-
-    def _cut(
-        self,
-        raw: bytes,
-        normalized: str,
-        origin: list[int],
-        ids: list[int],
-        score: float | None = None,
-    ) -> Cut:
-        """What each id stands for: the normalized text is what they are, one behind the other."""
-        vocabulary = self.vocabulary
-        parts: list[Part] = []
-        at, behind_unknown = 0, False
-        rest = iter(ids)
-        for id_ in rest:
-            kind = vocabulary.types[id_]
-            piece = vocabulary.pieces[id_]
-            if kind in (PieceType.UNKNOWN, PieceType.BYTE):
-                piece = normalized[at]
-            begin, end = origin[at], origin[at + len(piece)]
-            surface = raw[begin:end]
-            at += len(piece)
-            if kind is PieceType.BYTE:
-                # All bytes of a character; the last one stands for it.
-                names = [f"<0x{byte:02X}>" for byte in piece.encode()]
-                for name in names[:-1]:
-                    parts.append(Part(name.encode(), vocabulary.id(name), None, begin, begin))
-                    next(rest)
-                last = names[-1]
-                parts.append(Part(last.encode(), vocabulary.id(last), surface, begin, end))
-            elif kind is PieceType.UNKNOWN and behind_unknown:
-                before = parts.pop()
-                parts.append(
-                    Part(
-                        before.piece + piece.encode(),
-                        id_,
-                        (before.surface or b"") + surface,
-                        before.begin,
-                        end,
-                    )
-                )
-            else:
-                parts.append(Part(piece.encode(), id_, surface, begin, end))
-            behind_unknown = kind is PieceType.UNKNOWN
-        return Cut(raw, parts, score)
+        return self._way(raw, counted, ids)
 
     def entropy(self, raw: bytes, alpha: float) -> float:
         """The entropy of all ways to cut a text, in nats."""
-        normalized, _ = self.normalizing(raw)
+        normalized = self.normalizing(raw).text
         return self._exact.score(normalized, alpha=alpha, special="text").entropy
 
 
@@ -214,10 +243,6 @@ def _check_ways(count: int) -> None:
         raise RuntimeError(
             f"INTERNAL: [(nbest_size) <= (kMaxNBestSize)] nbest_size must be nbest_size <= {MOST_WAYS}"
         )
-
-
-def _bytes(text: str | bytes) -> bytes:
-    return text.encode() if isinstance(text, str) else text
 
 
 def _valid(data: bytes) -> str | None:

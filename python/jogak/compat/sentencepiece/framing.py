@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from jogak.compat.sentencepiece.vocabulary import Vocabulary
 from jogak.formats.sentencepiece_model import PieceType
@@ -49,21 +50,29 @@ class Frame:
                 ids = [*ids, self._control(self._eos, "EOS")]
         return ids
 
-    def pieces(self, pieces: list[bytes]) -> list[bytes]:
-        """Pieces, framed."""
+    def pieces(self, pieces: list[Any], in_bytes: bool) -> list[Any]:
+        """Pieces, as texts or in bytes, framed."""
         if not self._steps:
             return pieces
-        texts, find = self._vocabulary.pieces, self._vocabulary.id
+        find = self._vocabulary.id
+
+        def name(id_: int) -> str | bytes:
+            text = self._vocabulary.pieces[id_]
+            return text.encode() if in_bytes else text
+
+        def text(piece: Any) -> str:
+            return piece.decode("utf-8", "surrogateescape") if in_bytes else piece  # type: ignore[no-any-return]  # either
+
         for step in self._steps:
             if step == "reverse":
                 pieces = pieces[::-1]
             elif step == "bos":
-                pieces = [texts[self._control(self._bos, "BOS")].encode(), *pieces]
+                pieces = [name(self._control(self._bos, "BOS")), *pieces]
             elif step == "eos":
-                pieces = [*pieces, texts[self._control(self._eos, "EOS")].encode()]
+                pieces = [*pieces, name(self._control(self._eos, "EOS"))]
             else:
-                unknown = texts[self._unknown].encode()
-                found = (find(piece.decode("utf-8", "surrogateescape")) for piece in pieces)
+                unknown = name(self._unknown)
+                found = (find(text(piece)) for piece in pieces)
                 pieces = [
                     unknown if id_ == self._unknown else piece
                     for id_, piece in zip(found, pieces, strict=True)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from jogak.formats import protobuf
 
@@ -167,16 +167,23 @@ class Cut:
         }
 
 
-def serialized_ways(cuts: Sequence[Cut]) -> bytes:
+class _Told(Protocol):
+    """What can be told as a message."""
+
+    def serialized(self) -> bytes: ...
+    def message(self, *, characters: bool = False) -> SentencePieceText: ...
+
+
+def serialized_ways(ways: Sequence[_Told]) -> bytes:
     """Several ways as the bytes of an ``NBestSentencePieceText``."""
-    return b"".join(protobuf.bytes_field(1, cut.serialized()) for cut in cuts)
+    return b"".join(protobuf.bytes_field(1, way.serialized()) for way in ways)
 
 
-def message_of_ways(cuts: Sequence[Cut], *, characters: bool = False) -> NBestSentencePieceText:
+def message_of_ways(ways: Sequence[_Told], *, characters: bool = False) -> NBestSentencePieceText:
     """Several ways as a message."""
-    ways = _Row(cut.message(characters=characters) for cut in cuts)
-    serialized = b"".join(protobuf.bytes_field(1, way.serialized) for way in ways)
-    return NBestSentencePieceText(ways, serialized)
+    messages = _Row(way.message(characters=characters) for way in ways)
+    serialized = b"".join(protobuf.bytes_field(1, message.serialized) for message in messages)
+    return NBestSentencePieceText(messages, serialized)
 
 
 def characters_at(data: bytes) -> list[int]:

@@ -1,30 +1,18 @@
 """What SentencePiece does to a text before it is cut, and which byte each character came from.
 
-::
-
-    text -> user-defined symbols as they are, the rest by the charsmap -> spaces
-
-Rule: the charsmap is applied by `jogak.normalize`; what happens to spaces, and where every character
-counts from, stands here, since SentencePiece's places are not those of jogak's normalizers: a character
-counts from where its rule began to match, to where the next one does.
+Rule: `jogak.surfaces` does it, by the rules of a model; here they are put together, and texts looked at.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from jogak.compat.sentencepiece.messages import characters_at, lengths
-from jogak.formats.sentencepiece_model import NormalizerFields
-from jogak.normalization import normalize
-from jogak.spec import Charsmap
+from jogak.formats.sentencepiece_model import NormalizerFields, PieceType
+from jogak.surfaces import Counted, Surfaces
 
 __all__ = ["Normalizing", "is_broken", "normalized", "raw_of", "text_of"]
-
-_MARK = "▁"
 
 
 @dataclass(frozen=True)
@@ -33,111 +21,41 @@ class Normalizing:
 
     Args:
         fields: its ``normalizer_spec``.
-        kept: texts that are left as they are.
+        pieces: its pieces, of which those of the user are left as they are.
+        types: what each of them is.
         suffix: a space is added behind the text, not before it.
     """
 
     fields: NormalizerFields
-    kept: tuple[str, ...] = ()
+    pieces: tuple[str, ...] = ()
+    types: tuple[PieceType, ...] = ()
     suffix: bool = False
 
     @cached_property
-    def _charsmap(self) -> Charsmap | None:
-        data = self.fields.precompiled_charsmap
-        return Charsmap(data, keep=self.kept) if data else None
+    def surfaces(self) -> Surfaces:
+        """The same for the core."""
+        fields = self.fields
+        pieces = zip(self.pieces, self.types, strict=True)
+        kept = [text for text, kind in pieces if kind is PieceType.USER_DEFINED]
+        return Surfaces(
+            fields.precompiled_charsmap,
+            kept,
+            fields.remove_extra_whitespaces,
+            fields.escape_whitespaces,
+            fields.add_dummy_prefix,
+            self.suffix,
+            self.pieces,
+            bytes(self.types),
+        )
 
-    @cached_property
-    def _kept(self) -> re.Pattern[str] | None:
-        texts = sorted(self.kept, key=len, reverse=True)
-        return re.compile("|".join(map(re.escape, texts))) if texts else None
+    def __call__(self, data: bytes) -> Counted:
+        """The normalized text, which knows the byte that each character counts from.
 
-    def __call__(self, data: bytes) -> tuple[str, list[int]]:
-        """The normalized text; the byte that each character counts from, and the last one's end.
-
-        Nothing at all, not even an end, for a text of nothing but spaces that are taken away.
-
-        >>> Normalizing(NormalizerFields())(b" a  b ")
+        >>> counted = Normalizing(NormalizerFields())(b" a  b ")
+        >>> counted.text, counted.origins(False)
         ('▁a▁b', [1, 1, 2, 4, 5])
         """
-        squeeze, mark = (
-            self.fields.remove_extra_whitespaces,
-            _MARK if self.fields.escape_whitespaces else " ",
-        )
-        chunks = list(self._chunks(data))
-        first = 0
-        while squeeze and first < len(chunks) and chunks[first][0] == " ":
-            first += 1
-        if first == len(chunks):
-            return "", []
-        out: list[str] = []
-        origin: list[int] = []
-
-        def add(text: str, at: int) -> None:
-            out.append(text)
-            origin.extend([at] * len(text))
-
-        adds = self.fields.add_dummy_prefix
-        if adds and not self.suffix:
-            add(mark, chunks[first][1])
-        behind_space = squeeze
-        for text, at in chunks[first:]:
-            rest = text.lstrip(" ") if behind_space else text
-            if rest:
-                add(rest.replace(" ", mark), at)
-                behind_space = rest.endswith(" ")
-            if not squeeze:
-                behind_space = False
-        end = len(data)
-        whole = "".join(out)
-        size = len(whole)
-        while squeeze and size and whole[size - 1] == mark:
-            size -= 1
-            end = origin[size]
-        whole = whole[:size]
-        del origin[size:]
-        if adds and self.suffix:
-            whole += mark
-            origin.append(end)
-        return whole, [*origin, end]
-
-    def _chunks(self, data: bytes) -> Iterator[tuple[str, int]]:
-        """What single rules make of the text, each with the byte where it matched."""
-        text = data.decode("utf-8", "surrogateescape")
-        byte_at = [0]
-        for length in lengths(data):
-            byte_at.append(byte_at[-1] + length)
-        start = 0
-        for match in re.finditer("[\udc80-\udcff]", text):
-            yield from self._valid(text[start : match.start()], start, byte_at)
-            yield "\ufffd", byte_at[match.start()]
-            start = match.end()
-        yield from self._valid(text[start:], start, byte_at)
-
-    def _valid(self, text: str, offset: int, byte_at: list[int]) -> Iterator[tuple[str, int]]:
-        """The chunks of a text without broken bytes."""
-        if self._charsmap is None:
-            written = list(zip(text, range(len(text)), range(1, len(text) + 1), strict=True))
-        else:
-            found = normalize(text, [self._charsmap])
-            written = [
-                (letter, start, end)
-                for letter, (start, end) in zip(found.text, found.spans, strict=True)
-            ]
-        at, number = 0, 0
-        while number < len(written):
-            _, start, end = written[number]
-            if start > at:  # what is dropped
-                yield "", byte_at[offset + at]
-            match = self._kept.match(text, start) if self._kept else None
-            end = match.end() if match else end
-            chunk = ""
-            while number < len(written) and written[number][2] <= end:
-                chunk += written[number][0]
-                number += 1
-            yield chunk, byte_at[offset + start]
-            at = end
-        if at < len(text):
-            yield "", byte_at[offset + at]
+        return self.surfaces.normalize(data)
 
 
 def normalized(normalizing: Normalizing, input: Any, with_offsets: bool) -> Any:
@@ -148,17 +66,13 @@ def normalized(normalizing: Normalizing, input: Any, with_offsets: bool) -> Any:
 
 
 def _one(normalizing: Normalizing, input: Any, with_offsets: bool) -> Any:
-    raw = raw_of(text_of(input))
-    text, origin = normalizing(raw)
+    counted = normalizing(raw_of(text_of(input)))
     in_bytes = isinstance(input, bytes)
-    out = text.encode() if in_bytes else text
+    out = counted.text.encode() if in_bytes else counted.text
     if not with_offsets:
         return out
-    if in_bytes:
-        repeated = [at for at, letter in zip(origin, text, strict=False) for _ in letter.encode()]
-        return out, repeated + origin[-1:]
-    place = characters_at(raw)
-    return out, [place[at] for at in origin] or [0]
+    origins = counted.origins(in_bytes)
+    return out, origins if in_bytes else origins or [0]
 
 
 def text_of(value: Any) -> str | bytes:

@@ -10,15 +10,11 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from jogak.compat.sentencepiece.cutting import Cutter
+from jogak.compat.sentencepiece.cutting import Cutter, Way
 from jogak.compat.sentencepiece.decoding import decoded, decoded_text
 from jogak.compat.sentencepiece.forms import Forms, add_snake_case
 from jogak.compat.sentencepiece.framing import Frame
-from jogak.compat.sentencepiece.messages import (
-    Cut,
-    message_of_ways,
-    serialized_ways,
-)
+from jogak.compat.sentencepiece.messages import message_of_ways, serialized_ways
 from jogak.compat.sentencepiece.normalizing import (
     Normalizing,
     is_broken,
@@ -167,7 +163,8 @@ class SentencePieceProcessor(Forms, Pieces, Older):
             raise RuntimeError("INTERNAL: unk is not defined.")
         vocabulary = Vocabulary(data)
         suffix = bool(vocabulary.file.trainer.get("treat_whitespace_as_suffix", False))
-        normalizing = Normalizing(vocabulary.file.normalizer, vocabulary.kept, suffix)
+        fields = vocabulary.file.normalizer
+        normalizing = Normalizing(fields, vocabulary.pieces, vocabulary.types, suffix)
         self._cutter = Cutter(vocabulary, normalizing)
         self._vocabulary = vocabulary
         self._frames = {}
@@ -222,21 +219,22 @@ class SentencePieceProcessor(Forms, Pieces, Older):
             return []
         cutter = self._cut()
         if sampling:
-            cuts = [cutter.drawn(raw_of(text), nbest_size, alpha) for text in texts]
+            ways = [cutter.drawn(raw_of(text), nbest_size, alpha) for text in texts]
         elif return_type in (int, "numpy"):
             ids = cutter.ids(texts, workers(threads, thread_pool))
             return self._out(map(frame.ids, ids), return_type, batch)
         elif return_type in (str, bytes):
-            pieces = cutter.pieces(texts, workers(threads, thread_pool))
-            return self._out(map(frame.pieces, pieces), return_type, batch)
+            in_bytes = return_type is bytes
+            pieces = cutter.pieces(texts, workers(threads, thread_pool), in_bytes=in_bytes)
+            return self._out([frame.pieces(row, in_bytes) for row in pieces], return_type, batch)
         else:
-            cuts = [cutter.cut(raw_of(text)) for text in texts]
+            ways = [cutter.cut(raw_of(text)) for text in texts]
         if return_type == "offset_mapping":
             frame.check_plain()
             in_bytes = isinstance(texts[0], bytes) if return_bytes is None else return_bytes
-            mappings = [cut.offset_mapping(in_bytes=in_bytes) for cut in cuts]
+            mappings = [way.offset_mapping(in_bytes=in_bytes) for way in ways]
             return mappings if batch else mappings[0]
-        return self._shaped(cuts, frame, return_type, batch)
+        return self._shaped(ways, frame, return_type, batch)
 
     def _threads(self, num_threads: int | None) -> int:
         threads = self._num_threads if num_threads is None else num_threads
@@ -262,30 +260,25 @@ class SentencePieceProcessor(Forms, Pieces, Older):
             self._frames[key] = Frame(self._vocabulary, self._encode_options, *asked)
         return self._frames[key]
 
-    def _shaped(self, cuts: Sequence[Cut], frame: Frame, kind: Any, batch: bool) -> Any:
-        """Cuts in the form that was asked for."""
+    def _shaped(self, ways: Sequence[Way], frame: Frame, kind: Any, batch: bool) -> Any:
+        """Ways to cut texts in the form that was asked for."""
         if kind in (int, "numpy"):
-            ids = [frame.ids([part.id for part in cut.parts]) for cut in cuts]
-            return self._out(ids, kind, batch)
+            return self._out([frame.ids(way.fused_ids()) for way in ways], kind, batch)
         if kind in (str, bytes):
-            pieces = [frame.pieces([part.piece for part in cut.parts]) for cut in cuts]
+            in_bytes = kind is bytes
+            pieces = [frame.pieces(way.pieces(in_bytes=in_bytes), in_bytes) for way in ways]
             return self._out(pieces, kind, batch)
         frame.check_plain()
         messages: list[Any]
         if kind == "serialized_proto":
-            messages = [cut.serialized() for cut in cuts]
+            messages = [way.serialized() for way in ways]
         else:
-            messages = [cut.message(characters=kind == "immutable_proto") for cut in cuts]
+            messages = [way.message(characters=kind == "immutable_proto") for way in ways]
         return messages if batch else messages[0]
 
     def _out(self, rows: Any, kind: Any, batch: bool) -> Any:
-        """Rows of ids or of pieces in bytes, as lists, arrays or texts."""
-        if kind == "numpy":
-            out: list[Any] = [_array(ids) for ids in rows]
-        elif kind is str:
-            out = [[piece.decode() for piece in pieces] for pieces in rows]
-        else:
-            out = list(rows)
+        """Rows of ids or of pieces, as lists or arrays."""
+        out = [_array(ids) for ids in rows] if kind == "numpy" else list(rows)
         return out if batch else out[0]
 
     # --- the n best ways
@@ -313,14 +306,14 @@ class SentencePieceProcessor(Forms, Pieces, Older):
             raise ValueError(f"unknown return_type={return_type}")
 
         def ways(text: Any) -> Any:
-            cuts = self._cut().ways(raw_of(text_of(text)), max(size, 1))
+            found = self._cut().ways(raw_of(text_of(text)), max(size, 1))
             if return_type == "serialized_proto":
                 frame.check_plain()
-                return serialized_ways(cuts)
+                return serialized_ways(found)
             if return_type in ("proto", "immutable_proto"):
                 frame.check_plain()
-                return message_of_ways(cuts, characters=return_type == "immutable_proto")
-            return self._shaped(cuts, frame, return_type, True)
+                return message_of_ways(found, characters=return_type == "immutable_proto")
+            return self._shaped(found, frame, return_type, True)
 
         return [ways(text) for text in input] if isinstance(input, list) else ways(input)
 
@@ -402,7 +395,7 @@ class SentencePieceProcessor(Forms, Pieces, Older):
         vocabulary = self._vocabulary
         if self._decode_options:
             frame = Frame(vocabulary, self._decode_options, False, False, False, False)
-            row = frame.pieces([*map(_piece, row)]) if of_pieces else frame.ids(ids_of(row))
+            row = frame.pieces([*map(_piece, row)], True) if of_pieces else frame.ids(ids_of(row))
         if kind in (str, bytes) and self._cutter is not None:
             made = decoded_text(self._cutter.tokenizer, vocabulary, row, of_pieces=of_pieces)
             if made is not None:

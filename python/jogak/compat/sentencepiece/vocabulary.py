@@ -92,12 +92,6 @@ class Vocabulary:
         rules = Charsmap(denormalizer.precompiled_charsmap)
         return normalize(text.decode(), rules).text.encode()
 
-    @cached_property
-    def kept(self) -> tuple[str, ...]:
-        """The texts of user-defined pieces."""
-        pieces = zip(self.pieces, self.types, strict=True)
-        return tuple(text for text, kind in pieces if kind is PieceType.USER_DEFINED)
-
     def role(self, name: str, default: str, kind: PieceType) -> int:
         """The id of ``unk``, ``bos``, ``eos`` or ``pad``; -1 if there is none."""
         text = self.file.trainer.get(f"{name}_piece", default)

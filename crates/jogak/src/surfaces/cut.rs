@@ -1,0 +1,283 @@
+//! The pieces of a normalized text, with what each of them stands for.
+//!
+//! In words: the text is what its pieces are, one behind the other, so each is told its place by those before it. An
+//! unknown character has no text of its own, nor have the bytes of one: they take the next character of the text.
+//! Unknown characters that follow each other are one piece; of the bytes of a character the last one stands for it.
+
+use std::ops::Range;
+
+use super::rules::Counted;
+
+/// What a piece of the vocabulary is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A text.
+    Text,
+    /// Any character that is no piece.
+    Unknown,
+    /// A byte of such a character.
+    Byte,
+}
+
+/// The pieces of a vocabulary, by their ids.
+#[derive(Debug, Default)]
+pub struct Pieces {
+    texts: String,
+    /// Where each text ends, and what the piece is.
+    all: Vec<(usize, Kind)>,
+}
+
+impl<'p> FromIterator<(&'p str, Kind)> for Pieces {
+    fn from_iter<I: IntoIterator<Item = (&'p str, Kind)>>(pieces: I) -> Self {
+        let mut all = Self::default();
+        for (text, kind) in pieces {
+            all.texts.push_str(text);
+            all.all.push((all.texts.len(), kind));
+        }
+        all
+    }
+}
+
+impl Pieces {
+    /// The text of a piece and its kind, if there is such an id.
+    fn piece(&self, id: u32) -> Option<(&str, Kind)> {
+        let id = id as usize;
+        let &(end, kind) = self.all.get(id)?;
+        let start = id.checked_sub(1).map_or(0, |before| self.all[before].0);
+        Some((&self.texts[start..end], kind))
+    }
+
+    /// What a piece is, if there is such an id.
+    pub fn kind(&self, id: u32) -> Option<Kind> {
+        Some(self.piece(id)?.1)
+    }
+
+    /// The parts of a normalized text by its ids, where each unknown character has one. None if these are not the ids of the
+    /// text.
+    ///
+    /// ```
+    /// use jogak::surfaces::{Kind, Options, Pieces, Rules};
+    ///
+    /// let options = Options { squeeze: true, escape: true, prefix: true, suffix: false };
+    /// let text = Rules::new(b"", &[], options)?.normalize("a조각".as_bytes());
+    /// let pieces: Pieces = [("<unk>", Kind::Unknown), ("▁a", Kind::Text)].into_iter().collect();
+    /// let cut = pieces.cut(&text, &[1, 0, 0]).ok_or(jogak::Error::NoText)?;
+    /// let parts = cut.parts().iter().map(|part| (part.id, cut.piece(part), part.begin, part.end));
+    /// assert_eq!(parts.collect::<Vec<_>>(), [(1, "▁a", 0, 1), (0, "조각", 1, 7)]);
+    /// # Ok::<(), jogak::Error>(())
+    /// ```
+    pub fn cut<'c>(&'c self, counted: &'c Counted, ids: &[u32]) -> Option<Cut<'c>> {
+        let Counted { text, origins } = counted;
+        let mut parts: Vec<Part> = Vec::with_capacity(ids.len());
+        let (mut at, mut behind_unknown) = (0, false);
+        let mut rest = ids.iter().copied();
+        while let Some(id) = rest.next() {
+            let (piece, kind) = self.piece(id)?;
+            let next = || text.get(at..)?.chars().next().map(char::len_utf8);
+            let len = if kind == Kind::Text { piece.len() } else { next()? };
+            let (begin, end) = (*origins.get(at)?, *origins.get(at + len)?);
+            let normalized = at..at + len;
+            at += len;
+            let part = Part { id, normalized, begin, end, is_last: true };
+            if kind == Kind::Byte {
+                let before = Part { end: begin, is_last: false, ..part.clone() };
+                let mut last = Part { id, ..part };
+                for _ in 1..len {
+                    parts.push(Part { id: last.id, ..before.clone() });
+                    last.id = rest.next().filter(|&id| self.kind(id) == Some(Kind::Byte))?;
+                }
+                parts.push(last);
+            } else if let Some(before) =
+                parts.last_mut().filter(|_| kind == Kind::Unknown && behind_unknown)
+            {
+                (before.normalized.end, before.end) = (at, end);
+            } else {
+                parts.push(part);
+            }
+            behind_unknown = kind == Kind::Unknown;
+        }
+        (at == text.len()).then_some(Cut { pieces: self, text, parts })
+    }
+}
+
+/// A piece of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// Its id.
+    pub id: u32,
+    /// Where it is in the normalized text; of bytes, where their character is.
+    normalized: Range<usize>,
+    /// The bytes of the original that it stands for, from here ..
+    pub begin: usize,
+    /// .. to here.
+    pub end: usize,
+    /// It is none of the first bytes of a character, which stand for nothing.
+    pub is_last: bool,
+}
+
+/// A text that was cut.
+#[derive(Debug)]
+pub struct Cut<'c> {
+    pieces: &'c Pieces,
+    text: &'c str,
+    parts: Vec<Part>,
+}
+
+impl<'c> Cut<'c> {
+    /// The pieces of the text, one behind the other.
+    pub fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    /// The text of a part: that of the vocabulary, or the unknown characters.
+    pub fn piece(&self, part: &Part) -> &'c str {
+        match self.pieces.piece(part.id) {
+            Some((piece, kind)) if kind != Kind::Unknown => piece,
+            _ => &self.text[part.normalized.clone()],
+        }
+    }
+
+    /// The text that was normalized, its pieces, and its score if it has one, as the bytes of a `SentencePieceText`, a protocol
+    /// buffer.
+    ///
+    /// ```
+    /// use jogak::surfaces::{Kind, Options, Pieces, Rules};
+    ///
+    /// let options = Options { squeeze: true, escape: true, prefix: false, suffix: false };
+    /// let text = Rules::new(b"", &[], options)?.normalize(b"a");
+    /// let pieces: Pieces = [("<unk>", Kind::Unknown), ("a", Kind::Text)].into_iter().collect();
+    /// let cut = pieces.cut(&text, &[1]).ok_or(jogak::Error::NoText)?;
+    /// assert_eq!(cut.serialized(b"a", None), b"\x0A\x01a\x12\x0C\x0A\x01a\x10\x01\x1A\x01a\x20\x00\x28\x01");
+    /// # Ok::<(), jogak::Error>(())
+    /// ```
+    pub fn serialized(&self, raw: &[u8], score: Option<f32>) -> Vec<u8> {
+        let mut out = Vec::with_capacity(raw.len() * 2 + self.parts.len() * 24);
+        let mut fields = Vec::new();
+        bytes_field(&mut out, 1, raw);
+        for part in &self.parts {
+            fields.clear();
+            bytes_field(&mut fields, 1, self.piece(part).as_bytes());
+            number_field(&mut fields, 2, u64::from(part.id));
+            if part.is_last {
+                bytes_field(&mut fields, 3, raw.get(part.begin..part.end).unwrap_or_default());
+            }
+            number_field(&mut fields, 4, part.begin as u64);
+            number_field(&mut fields, 5, part.end as u64);
+            bytes_field(&mut out, 2, &fields);
+        }
+        if let Some(score) = score {
+            varint(&mut out, 3 << 3 | 5);
+            out.extend_from_slice(&score.to_le_bytes());
+        }
+        out
+    }
+}
+
+/// A field of a protocol buffer that has bytes.
+fn bytes_field(out: &mut Vec<u8>, number: u64, bytes: &[u8]) {
+    varint(out, number << 3 | 2);
+    varint(out, bytes.len() as u64);
+    out.extend_from_slice(bytes);
+}
+
+/// A field of a protocol buffer that has a number.
+fn number_field(out: &mut Vec<u8>, number: u64, value: u64) {
+    varint(out, number << 3);
+    varint(out, value);
+}
+
+/// A number in groups of seven bits, the lowest first.
+fn varint(out: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        out.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may stop where something is not as it should be")]
+mod tests {
+    use super::super::rules::{Options, Rules};
+    use super::*;
+
+    fn pieces() -> Pieces {
+        let bytes = ["<0xEA>", "<0xB0>", "<0x80>"].map(|text| (text, Kind::Byte));
+        let texts =
+            [("<unk>", Kind::Unknown), ("▁a", Kind::Text), ("b", Kind::Text), ("▁", Kind::Text)];
+        texts.into_iter().chain(bytes).collect()
+    }
+
+    fn counted(text: &str) -> Counted {
+        let options = Options { squeeze: true, escape: true, prefix: true, suffix: false };
+        Rules::new(b"", &[], options).unwrap().normalize(text.as_bytes())
+    }
+
+    type Told<'t> = (u32, &'t str, usize, usize, bool);
+
+    fn told(text: &str, ids: &[u32], expected: &[Told<'_>]) {
+        let (pieces, counted) = (pieces(), counted(text));
+        let cut = pieces.cut(&counted, ids).unwrap();
+        let told = |part: &Part| (part.id, cut.piece(part), part.begin, part.end, part.is_last);
+        let found: Vec<_> = cut.parts().iter().map(told).collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn unknown_characters_are_one_piece() {
+        told(
+            "a ?!b?",
+            &[1, 3, 0, 0, 2, 0],
+            &[
+                (1, "▁a", 0, 1, true),
+                (3, "▁", 1, 2, true),
+                (0, "?!", 2, 4, true),
+                (2, "b", 4, 5, true),
+                (0, "?", 5, 6, true),
+            ],
+        );
+    }
+
+    #[test]
+    fn the_last_byte_stands_for_its_character() {
+        told(
+            "a가b",
+            &[1, 4, 5, 6, 2],
+            &[
+                (1, "▁a", 0, 1, true),
+                (4, "<0xEA>", 1, 1, false),
+                (5, "<0xB0>", 1, 1, false),
+                (6, "<0x80>", 1, 4, true),
+                (2, "b", 4, 5, true),
+            ],
+        );
+    }
+
+    #[test]
+    fn ids_of_another_text_are_refused() {
+        let (pieces, counted) = (pieces(), counted("a가b"));
+        for ids in [
+            &[][..],
+            &[1],
+            &[1, 0],
+            &[1, 0, 2, 2],
+            &[1, 0, 2, 0],
+            &[1, 4, 5, 2],
+            &[1, 4, 5],
+            &[1, 0, 9],
+            &[1, 0, u32::MAX],
+        ] {
+            assert!(pieces.cut(&counted, ids).is_none(), "{ids:?}");
+        }
+        assert!(pieces.cut(&counted, &[1, 0, 2]).is_some());
+        assert!(pieces.cut(&Counted::default(), &[]).is_some_and(|cut| cut.parts().is_empty()));
+    }
+
+    #[test]
+    fn numbers_have_as_many_bytes_as_they_need() {
+        let mut out = Vec::new();
+        [0, 127, 128, 300, u64::MAX].into_iter().for_each(|number| varint(&mut out, number));
+        let most = [vec![0xFF; 9], vec![1]].concat();
+        assert_eq!(out, [vec![0, 127, 0x80, 1, 0xAC, 2], most].concat());
+    }
+}

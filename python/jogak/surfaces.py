@@ -1,0 +1,10 @@
+"""What SentencePiece says of a text besides its ids: where its normalized text comes from, and its pieces.
+
+Rule: the core does it, `jogak.reference.surfaces` says how.
+"""
+
+from __future__ import annotations
+
+from jogak._core import Counted, Surfaces
+
+__all__ = ["Counted", "Surfaces"]
