@@ -36,6 +36,7 @@ PYTHON_ARROWS: dict[str, set[str]] = {
     "formats": {"_core", "errors", "spec", "training"},
     "resize": {"errors", "spec", "training"},
     "normalization": {"_core", "errors", "spec"},
+    "surfaces": {"_core"},
     "ragged": {"_core", "errors", "spec"},
     "streaming": set(),
     "special": {"errors", "spec"},
@@ -107,6 +108,7 @@ RUST_ARROWS: dict[str, set[str]] = {
     "symbols": {"error", "vocab"},
     # Metaspace is a pre-tokenizer that also rewrites; and expressions have one engine.
     "normalize": {"error", "pretokenize", "scan"},
+    "surfaces": {"error", "normalize"},
     "scan": set(),
     "utf8": {"error", "scan"},
     "pretokenize": {"error", "scan"},

@@ -1,6 +1,6 @@
 """The native module."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeAlias, TypedDict, final, overload
 
 import numpy as np
@@ -238,6 +238,15 @@ class Surfaces:
         types: bytes,
     ) -> Surfaces: ...
     def normalize(self, data: bytes) -> Counted: ...
+    def texts(self, texts: list[bytes]) -> list[str]: ...
+    def pieces(
+        self,
+        texts: list[str],
+        ids: NDArray[np.uint32],
+        offsets: NDArray[np.int64],
+        names: tuple[Any, ...],
+        in_bytes: bool,
+    ) -> list[list[Any]]: ...
     def names(
         self,
         ids: NDArray[np.uint32],

@@ -1,4 +1,4 @@
-"""What SentencePiece says of a text besides its ids: where its normalized text comes from, and its pieces.
+"""What SentencePiece says of a text besides its ids: the normalized text, its places, its pieces.
 
 Rule: the core does it, `jogak.reference.surfaces` says how.
 """

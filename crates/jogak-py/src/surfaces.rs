@@ -1,5 +1,6 @@
 //! What SentencePiece says of a text, for Python: normalized texts with their places, and pieces with their surfaces.
 
+use std::ops::Range;
 use std::sync::OnceLock;
 
 use jogak::surfaces::{Counted, Cut, Kind, Options, Part, Pieces, Rules, characters};
@@ -59,6 +60,33 @@ impl PySurfaces {
         }
     }
 
+    /// Texts, normalized, without their places.
+    fn texts(&self, py: Python<'_>, texts: Vec<Bound<'_, PyBytes>>) -> Vec<String> {
+        let raw: Vec<&[u8]> = texts.iter().map(|text| text.as_bytes()).collect();
+        py.detach(|| raw.into_iter().map(|data| self.rules.text(data)).collect())
+    }
+
+    /// The pieces of normalized texts, whose ids tell each unknown character by itself. `names` are those of all ids, as texts
+    /// or as bytes.
+    fn pieces<'py>(
+        &self,
+        py: Python<'py>,
+        texts: Vec<Bound<'py, PyString>>,
+        ids: &Bound<'py, PyAny>,
+        offsets: PyReadonlyArray1<'py, i64>,
+        names: &Bound<'py, PyTuple>,
+        in_bytes: bool,
+    ) -> PyResult<Vec<Bound<'py, PyList>>> {
+        let ids = ids_of(ids)?;
+        let ranges = ranges_of(&offsets, ids.len())?;
+        let one = |(text, range): (Bound<'py, PyString>, Range<usize>)| {
+            let text = text.to_str()?;
+            let cut = self.pieces.cut_text(text, &ids[range]).ok_or_else(not_the_ids)?;
+            PyList::new(py, listed(py, &self.pieces, &cut, names, in_bytes)?)
+        };
+        texts.into_iter().zip(ranges).map(one).collect()
+    }
+
     /// The names of the ids of each text of a batch, None for one with an unknown piece. `names` are those of all ids.
     fn names<'py>(
         &self,
@@ -91,9 +119,7 @@ pub(crate) struct PyCounted {
 
 impl PyCounted {
     fn cut(&self, ids: &Bound<'_, PyAny>) -> PyResult<Cut<'_>> {
-        self.of.get().pieces.cut(&self.counted, &ids_of(ids)?).ok_or_else(|| {
-            raise("EncodeError", "these are not the ids of the normalized text".into(), &[])
-        })
+        self.of.get().pieces.cut(&self.counted, &ids_of(ids)?).ok_or_else(not_the_ids)
     }
 
     /// The number of the character at a byte, or of the byte itself.
@@ -112,6 +138,25 @@ fn named<'py>(py: Python<'py>, piece: &str, in_bytes: bool) -> Bound<'py, PyAny>
     } else {
         PyString::new(py, piece).into_any()
     }
+}
+
+fn not_the_ids() -> PyErr {
+    raise("EncodeError", "these are not the ids of the normalized text".into(), &[])
+}
+
+/// The pieces of a text, as texts or as bytes.
+fn listed<'py>(
+    py: Python<'py>,
+    pieces: &Pieces,
+    cut: &Cut<'_>,
+    names: &Bound<'py, PyTuple>,
+    in_bytes: bool,
+) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    let one = |part: &Part| match pieces.kind(part.id) {
+        Some(Kind::Unknown) => Ok(named(py, cut.piece(part), in_bytes)),
+        _ => names.get_item(part.id as usize),
+    };
+    cut.parts().iter().map(one).collect()
 }
 
 /// A piece: its text, its id, its surface, and where that is.
@@ -151,12 +196,7 @@ impl PyCounted {
         names: &Bound<'py, PyTuple>,
         in_bytes: bool,
     ) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        let (cut, pieces) = (self.cut(ids)?, &self.of.get().pieces);
-        let one = |part: &Part| match pieces.kind(part.id) {
-            Some(Kind::Unknown) => Ok(named(py, cut.piece(part), in_bytes)),
-            _ => names.get_item(part.id as usize),
-        };
-        cut.parts().iter().map(one).collect()
+        listed(py, &self.of.get().pieces, &self.cut(ids)?, names, in_bytes)
     }
 
     /// Ids, pieces and places, in bytes or characters.

@@ -2,10 +2,10 @@
 
 ::
 
-    text -> texts that are kept as they are, the rest by the charsmap -> spaces -> cut -> pieces, surfaces
+    text -> what is kept as it is, the rest by the charsmap -> spaces -> cut -> pieces, surfaces
 
-A character of the normalized text counts from where its match began, up to where the next match does. A match
-is a text that is kept, a rule of the charsmap, a character that stays, or a byte that is no UTF-8.
+A character of the normalized text counts from where its match began, up to where the next match does. A
+match is a text that is kept, a rule of the charsmap, a character that stays, or a byte that is no UTF-8.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MARK = "▁"
 
 #: What the rules write for a text: each character with the characters of the text that it stands for.
 Matches = Callable[[str], Sequence[tuple[str, int, int]]]
-#: A piece, its id, what it stands for (None: the first bytes of a character), and where that begins and ends.
+#: A piece, its id, what it stands for (None: the first bytes of a character), and where that is.
 Surface = tuple[str, int, "bytes | None", int, int]
 
 
@@ -33,7 +33,7 @@ def normalize(
     prefix: bool = True,
     suffix: bool = False,
 ) -> tuple[str, list[int]]:
-    """A text in bytes -> the normalized text; the byte that each of its characters counts from, and the end.
+    """A text in bytes -> the normalized text; the byte that each character counts from, and the end.
 
     Nothing at all, not even an end, for a text of nothing but spaces that are taken away.
 
@@ -85,9 +85,7 @@ def normalize(
     return whole, [*origin, end]
 
 
-def _chunks(
-    data: bytes, rules: Matches | None, kept: Sequence[str]
-) -> Iterator[tuple[str, int]]:
+def _chunks(data: bytes, rules: Matches | None, kept: Sequence[str]) -> Iterator[tuple[str, int]]:
     """What the matches become, each with the byte where it begins."""
     # A byte that is no UTF-8 becomes one lone surrogate.
     text = data.decode("utf-8", "surrogateescape")
@@ -140,8 +138,8 @@ def cut(
 ) -> list[Surface]:
     """The pieces of a text, each with its surface.
 
-    The normalized text is what they are, one behind the other. Unknown characters that follow each other are
-    one piece; of the bytes of a character the last one stands for it.
+    The normalized text is what they are, one behind the other. Unknown characters that follow each other
+    are one piece; of the bytes of a character the last one stands for it.
 
     Args:
         raw: the text as it was given.

@@ -67,7 +67,20 @@ impl Pieces {
     /// # Ok::<(), jogak::Error>(())
     /// ```
     pub fn cut<'c>(&'c self, counted: &'c Counted, ids: &[u32]) -> Option<Cut<'c>> {
-        let Counted { text, origins } = counted;
+        self.cut_by(&counted.text, ids, |at| counted.origins.get(at).copied())
+    }
+
+    /// The same of a normalized text alone; places are bytes of it.
+    pub fn cut_text<'c>(&'c self, text: &'c str, ids: &[u32]) -> Option<Cut<'c>> {
+        self.cut_by(text, ids, |at| (at <= text.len()).then_some(at))
+    }
+
+    fn cut_by<'c>(
+        &'c self,
+        text: &'c str,
+        ids: &[u32],
+        origin: impl Fn(usize) -> Option<usize>,
+    ) -> Option<Cut<'c>> {
         let mut parts: Vec<Part> = Vec::with_capacity(ids.len());
         let (mut at, mut behind_unknown) = (0, false);
         let mut rest = ids.iter().copied();
@@ -75,7 +88,7 @@ impl Pieces {
             let (piece, kind) = self.piece(id)?;
             let next = || text.get(at..)?.chars().next().map(char::len_utf8);
             let len = if kind == Kind::Text { piece.len() } else { next()? };
-            let (begin, end) = (*origins.get(at)?, *origins.get(at + len)?);
+            let (begin, end) = (origin(at)?, origin(at + len)?);
             let normalized = at..at + len;
             at += len;
             let part = Part { id, normalized, begin, end, is_last: true };
@@ -218,6 +231,11 @@ mod tests {
     fn told(text: &str, ids: &[u32], expected: &[Told<'_>]) {
         let (pieces, counted) = (pieces(), counted(text));
         let cut = pieces.cut(&counted, ids).unwrap();
+        let by_text = pieces.cut_text(&counted.text, ids).unwrap();
+        let named =
+            |cut: &Cut<'_>| cut.parts().iter().map(|part| cut.piece(part).to_owned()).collect();
+        let (one, other): (Vec<_>, Vec<_>) = (named(&cut), named(&by_text));
+        assert_eq!(one, other);
         let told = |part: &Part| (part.id, cut.piece(part), part.begin, part.end, part.is_last);
         let found: Vec<_> = cut.parts().iter().map(told).collect();
         assert_eq!(found, expected);

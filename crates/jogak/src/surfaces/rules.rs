@@ -63,20 +63,30 @@ impl Rules {
     /// # Ok::<(), jogak::Error>(())
     /// ```
     pub fn normalize(&self, data: &[u8]) -> Counted {
+        self.run(data, true)
+    }
+
+    /// The same without places.
+    ///
+    /// ```
+    /// use jogak::surfaces::{Options, Rules};
+    ///
+    /// let options = Options { squeeze: true, escape: false, prefix: false, suffix: false };
+    /// assert_eq!(Rules::new(b"", &[], options)?.text(b" a  b "), "a b");
+    /// # Ok::<(), jogak::Error>(())
+    /// ```
+    pub fn text(&self, data: &[u8]) -> String {
+        self.run(data, false).text
+    }
+
+    fn run(&self, data: &[u8], counts: bool) -> Counted {
         let options = self.options;
         let mark = if options.escape { "▁" } else { " " };
-        let counted = Counted {
-            text: String::with_capacity(data.len()),
-            origins: Vec::with_capacity(data.len()),
-        };
-        let mut out = Matches {
-            options,
-            mark,
-            counted,
-            begun: false,
-            behind_space: options.squeeze,
-            base: 0,
-        };
+        let origins = Vec::with_capacity(if counts { data.len() + 1 } else { 0 });
+        let counted = Counted { text: String::with_capacity(data.len()), origins };
+        let behind_space = options.squeeze;
+        let mut out =
+            Matches { options, mark, counted, counts, begun: false, behind_space, base: 0 };
         for chunk in data.utf8_chunks() {
             match &self.kept {
                 Some(kept) => self.charsmap.run_around(kept, chunk.valid(), &mut out),
@@ -116,6 +126,8 @@ struct Matches {
     options: Options,
     mark: &'static str,
     counted: Counted,
+    /// Places are told.
+    counts: bool,
     /// A match was something else than a space that is left out.
     begun: bool,
     /// Spaces are left out that come next.
@@ -127,7 +139,25 @@ struct Matches {
 impl Matches {
     fn add(&mut self, text: &str, at: usize) {
         self.counted.text.push_str(text);
-        self.counted.origins.resize(self.counted.text.len(), at);
+        if self.counts {
+            self.counted.origins.resize(self.counted.text.len(), at);
+        }
+    }
+
+    /// Characters that stay, none of which is a space, behind one that was no space either.
+    fn stay(&mut self, text: &str, at: usize) {
+        self.counted.text.push_str(text);
+        self.behind_space = false;
+        if self.counts {
+            let mut start = at;
+            self.counted.origins.extend(text.bytes().zip(at..).map(|(byte, place)| {
+                // All bytes of a character count from its first one.
+                if (byte as i8) >= -0x40 {
+                    start = place;
+                }
+                start
+            }));
+        }
     }
 
     /// What a match becomes that begins at a byte.
@@ -160,16 +190,19 @@ impl Matches {
         if !self.begun {
             return Counted::default();
         }
+        let Counted { text, origins } = &mut self.counted;
         let mut end = len;
-        while self.options.squeeze && self.counted.text.ends_with(self.mark) {
-            self.counted.text.truncate(self.counted.text.len() - self.mark.len());
-            end = self.counted.origins[self.counted.text.len()];
-            self.counted.origins.truncate(self.counted.text.len());
+        while self.options.squeeze && text.ends_with(self.mark) {
+            text.truncate(text.len() - self.mark.len());
+            end = origins.get(text.len()).copied().unwrap_or_default();
+            origins.truncate(text.len());
         }
         if self.options.prefix && self.options.suffix {
             self.add(self.mark, end);
         }
-        self.counted.origins.push(end);
+        if self.counts {
+            self.counted.origins.push(end);
+        }
         self.counted
     }
 }
@@ -180,8 +213,19 @@ impl Sink for Matches {
     }
 
     fn copy(&mut self, text: &str, start: usize) {
-        for (at, character) in text.char_indices() {
-            self.becomes(&text[at..at + character.len_utf8()], self.base + start + at);
+        let mut at = 0;
+        for part in text.split_inclusive(' ') {
+            let place = self.base + start + at;
+            let word = part.strip_suffix(' ').unwrap_or(part);
+            let first = word.chars().next().map_or(0, char::len_utf8);
+            if first > 0 {
+                self.becomes(&word[..first], place);
+                self.stay(&word[first..], place + first);
+            }
+            if word.len() < part.len() {
+                self.becomes(" ", place + word.len());
+            }
+            at += part.len();
         }
     }
 
@@ -212,6 +256,7 @@ mod tests {
     /// The text with where each of its characters counts from, and the end.
     fn told(rules: &Rules, data: &[u8]) -> (String, Vec<usize>) {
         let Counted { text, origins } = rules.normalize(data);
+        assert_eq!(rules.text(data), text);
         let starts = text.char_indices().map(|(at, _)| origins[at]);
         let told = starts.chain(origins.last().copied()).collect();
         (text, told)

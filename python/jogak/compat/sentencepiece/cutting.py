@@ -1,7 +1,7 @@
 """Text -> pieces, by `jogak.Tokenizer`, with what each of them stands for.
 
-Rule: ids come from the tokenizer alone. Where pieces are to know their places, or what is unknown of a text,
-it is given the normalized text and tells every unknown character by itself; from both all follows.
+Rule: ids come from the tokenizer alone. Where pieces are to know their places, or what is unknown of a
+text, it is given the normalized text and tells every unknown character by itself; from both all follows.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -39,7 +39,7 @@ def draw_from(seed: int) -> None:
     _random.seed(seed)
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Way:
     """A way to cut a text.
 
@@ -162,20 +162,37 @@ class Cutter:
         valid = [text if isinstance(text, str) else _valid(text) for text in texts]
         batch = self._batch(valid, num_threads)
         rest = iter(self.normalizing.surfaces.names(batch.ids, batch.offsets, names))
-        out = []
-        for text, raw in zip(valid, texts, strict=True):
-            found = None if text is None else next(rest)
-            out.append(self.cut(raw_of(raw)).pieces(in_bytes=in_bytes) if found is None else found)
-        return out
+        found = [None if text is None else next(rest) for text in valid]
+        left = [raw_of(text) for text, row in zip(texts, found, strict=True) if row is None]
+        others = iter(self._unknown_pieces(left, names, num_threads, in_bytes=in_bytes))
+        return [next(others) if row is None else row for row in found]
+
+    def _unknown_pieces(
+        self, texts: list[bytes], names: tuple[Any, ...], num_threads: int, *, in_bytes: bool
+    ) -> list[list[Any]]:
+        """The same of texts with something that is unknown."""
+        surfaces = self.normalizing.surfaces
+        normalized = surfaces.texts(texts)
+        batch = self._exact.encode_batch(normalized, num_threads=num_threads, special="text")
+        return surfaces.pieces(normalized, batch.ids, batch.offsets, names, in_bytes)
 
     def cut(self, raw: bytes) -> Way:
         """A text, cut the best way."""
         counted = self.normalizing(raw)
         return self._way(raw, counted, self._best(counted.text))
 
-    def _way(
-        self, raw: bytes, counted: Counted, ids: list[int], score: float | None = None
-    ) -> Way:
+    def cuts(self, texts: Iterable[bytes], num_threads: int) -> list[Way]:
+        """Texts, cut the best way."""
+        texts = list(texts)
+        if len(texts) <= 1:
+            return [self.cut(raw) for raw in texts]
+        counted = [self.normalizing(raw) for raw in texts]
+        normalized = [each.text for each in counted]
+        batch = self._exact.encode_batch(normalized, num_threads=num_threads, special="text")
+        rows = zip(texts, counted, normalized, batch.to_lists(), strict=True)
+        return [self._way(raw, each, ids if text else []) for raw, each, text, ids in rows]
+
+    def _way(self, raw: bytes, counted: Counted, ids: list[int], score: float | None = None) -> Way:
         return Way(raw, counted, ids, score, self._names)
 
     def _best(self, normalized: str) -> list[int]:

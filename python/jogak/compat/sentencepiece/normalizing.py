@@ -66,11 +66,12 @@ def normalized(normalizing: Normalizing, input: Any, with_offsets: bool) -> Any:
 
 
 def _one(normalizing: Normalizing, input: Any, with_offsets: bool) -> Any:
-    counted = normalizing(raw_of(text_of(input)))
-    in_bytes = isinstance(input, bytes)
-    out = counted.text.encode() if in_bytes else counted.text
+    raw, in_bytes = raw_of(text_of(input)), isinstance(input, bytes)
     if not with_offsets:
-        return out
+        (text,) = normalizing.surfaces.texts([raw])
+        return text.encode() if in_bytes else text
+    counted = normalizing(raw)
+    out = counted.text.encode() if in_bytes else counted.text
     origins = counted.origins(in_bytes)
     return out, origins if in_bytes else origins or [0]
 

@@ -24,6 +24,8 @@ class Pieces:
 
     def PieceToId(self, piece: Any) -> Any:
         """The id of a piece, or of each of a list; that of the unknown piece for what is none."""
+        if type(piece) is str and piece in self._vocabulary.ids:
+            return self._vocabulary.ids[piece]
         if isinstance(piece, (str, bytes)) and not is_broken(piece):
             return self._id(piece)
         if isinstance(piece, (dict, set, frozenset)) or not hasattr(piece, "__getitem__"):
@@ -40,6 +42,8 @@ class Pieces:
 
     def _look_up(self, id: Any, tell: Callable[[int], Any]) -> Any:
         """What is to be told of an id, or of each of a list."""
+        if type(id) is int and 0 <= id < len(self._vocabulary.pieces):
+            return tell(id)
         if hasattr(id, "__index__") and not getattr(id, "ndim", 0):
             number = id.__index__()
             if not -(2**31) <= number < 2**31:

@@ -228,7 +228,7 @@ class SentencePieceProcessor(Forms, Pieces, Older):
             pieces = cutter.pieces(texts, workers(threads, thread_pool), in_bytes=in_bytes)
             return self._out([frame.pieces(row, in_bytes) for row in pieces], return_type, batch)
         else:
-            ways = [cutter.cut(raw_of(text)) for text in texts]
+            ways = cutter.cuts(map(raw_of, texts), workers(threads, thread_pool))
         if return_type == "offset_mapping":
             frame.check_plain()
             in_bytes = isinstance(texts[0], bytes) if return_bytes is None else return_bytes
