@@ -9,6 +9,7 @@ import functools
 import re
 from collections.abc import Collection, Iterable, Sequence
 from collections.abc import Set as AbstractSet
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from jogak.compat.tiktoken.ranks import CoreBPE
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = ["Encoding", "raise_disallowed_special_token"]
+
+#: Bytes that begin no character.
+_WITHIN = bytes(range(0x80, 0xC0))
 
 
 class Encoding:
@@ -191,7 +195,7 @@ class Encoding:
 
     def decode_tokens_bytes(self, tokens: Sequence[int]) -> list[bytes]:
         """The bytes of each id. See `decode_single_token_bytes`."""
-        return [self.decode_single_token_bytes(token) for token in tokens]
+        return self._core_bpe.decode_tokens_bytes(tokens)
 
     def decode_with_offsets(self, tokens: Sequence[int]) -> tuple[str, list[int]]:
         """Ids -> text, and for each id the character of it where the id begins.
@@ -202,12 +206,11 @@ class Encoding:
             UnicodeDecodeError: the bytes are no UTF-8.
         """
         parts = self.decode_tokens_bytes(tokens)
-        offsets = []
-        characters = 0
-        for part in parts:
-            within = 0x80 <= part[0] < 0xC0
-            offsets.append(max(0, characters - within))
-            characters += sum(not 0x80 <= byte < 0xC0 for byte in part)
+        begun = [len(part.translate(None, _WITHIN)) for part in parts]
+        offsets = list(accumulate(begun, initial=0))[:-1]
+        for place, part in enumerate(parts):
+            if 0x80 <= part[0] < 0xC0:
+                offsets[place] = max(0, offsets[place] - 1)
         return b"".join(parts).decode("utf-8"), offsets
 
     def decode_batch(

@@ -67,7 +67,7 @@ class CoreBPE:
         self._finders: dict[frozenset[str], re.Pattern[str] | None] = {}
 
     def _compiled(self) -> Tokenizer:
-        pieces: list[str | None] = [None] * (self._largest() + 1)
+        pieces: list[str | None] = [None] * (self._largest + 1)
         for piece, rank in self._encoder.items():
             if piece:  # no text ever becomes the empty piece (Whisper's file has one)
                 pieces[rank] = bytelevel.from_bytes(piece)
@@ -80,6 +80,7 @@ class CoreBPE:
         )
         return Tokenizer(Spec(model=model, pretokenizer=self._scheme))
 
+    @cached_property
     def _largest(self) -> int:
         largest = max(self._encoder.values(), default=-1)
         if largest > LARGEST_RANK:
@@ -97,7 +98,7 @@ class CoreBPE:
     @cached_property
     def _merges(self) -> Tokenizer:
         """What merges any bytes, drawn as characters: any two neighbours that together are a piece."""
-        pieces: list[str | None] = [None] * (self._largest() + 1)
+        pieces: list[str | None] = [None] * (self._largest + 1)
         for piece, rank in self._encoder.items():
             if piece:
                 pieces[rank] = bytelevel.from_bytes(piece)
@@ -166,18 +167,11 @@ class CoreBPE:
     ) -> list[list[int]]:
         """Many texts -> their ids, on several cores. See `encode`."""
         finder = self._finder(allowed_special)
-        parts = [[text] if finder is None else self._parts(text, finder) for text in texts]
-        flat = [part for of_text in parts for part in of_text if isinstance(part, str)]
-        try:
-            batch = self._tokenizer.encode_batch(flat, num_threads=num_threads, special="text")
-        except EncodeError:
-            for text in flat:
-                text.encode()
-            raise
-        found = batch.to_lists()
         if finder is None:
-            return found
-        lists = iter(found)
+            return self._encode_batch(texts, num_threads)
+        parts = [self._parts(text, finder) for text in texts]
+        flat = [part for of_text in parts for part in of_text if isinstance(part, str)]
+        lists = iter(self._encode_batch(flat, num_threads))
         out: list[list[int]] = []
         for of_text in parts:
             ids = []
@@ -185,6 +179,16 @@ class CoreBPE:
                 ids += next(lists) if isinstance(part, str) else [part]
             out.append(ids)
         return out
+
+    def _encode_batch(self, texts: Sequence[str], num_threads: int) -> list[list[int]]:
+        """The same without special tokens."""
+        try:
+            batch = self._tokenizer.encode_batch(texts, num_threads=num_threads, special="text")
+        except EncodeError:
+            for text in texts:
+                text.encode()
+            raise
+        return batch.to_lists()
 
     def encode_single_token(self, piece: bytes) -> int:
         """The id of a piece or special token, else KeyError."""
@@ -222,7 +226,7 @@ class CoreBPE:
         """Each of some bytes -> what its merges come to, even if it is a piece."""
         drawn = [bytelevel.from_bytes(word) for word in words]
         found: list[list[int]] = self._merges.encode_batch(drawn, special="text").to_lists()
-        ranks = self._largest()
+        ranks = self._largest
         for word, ids in zip(words, found, strict=True):
             if max(ids, default=0) > ranks:
                 raise EncodeError(
@@ -297,9 +301,8 @@ class CoreBPE:
         if not last:
             return ids, []
         stable, unstable = ids[:-last], self.decode_bytes(ids[-last:])
-        ways: set[tuple[int, ...]] = {
-            (self._encoder[piece],) for piece in self._beginning_with(unstable)
-        }
+        rank_of = self._encoder.__getitem__
+        ways: set[tuple[int, ...]] = set(zip(map(rank_of, self._beginning_with(unstable))))
         texts, broken = [], []
         for at in range(1, len(unstable)):
             for piece in self._beginning_with(unstable[at:]):
@@ -316,7 +319,7 @@ class CoreBPE:
         if tail is not None and _is_space(tail) and cut:
             first, second = self._merged([unstable[:cut], unstable[cut:]])
             ways.add((*first, *second))
-        return stable, sorted(map(list, ways))
+        return stable, [*map(list, sorted(ways))]
 
     def _shortest(self, ids: Sequence[int], size: int) -> tuple[int, ...]:
         """So many of the ids, from the left, as stand for ``size`` bytes."""
@@ -331,10 +334,11 @@ class CoreBPE:
         from bisect import bisect_left
 
         pieces = self._sorted
-        low = high = bisect_left(pieces, start)
-        while high < len(pieces) and pieces[high].startswith(start):
-            high += 1
-        return pieces[low:high]
+        # Behind them comes what is greater at the last byte that can be.
+        behind = start.rstrip(b"\xff")
+        behind = behind[:-1] + bytes([behind[-1] + 1]) if behind else b""
+        low = bisect_left(pieces, start)
+        return pieces[low : bisect_left(pieces, behind, low) if behind else None]
 
     @cached_property
     def _sorted(self) -> list[bytes]:
@@ -370,6 +374,15 @@ class CoreBPE:
         if piece is None:
             raise KeyError(str(id_))
         return piece
+
+    def decode_tokens_bytes(self, tokens: Sequence[int]) -> list[bytes]:
+        """The bytes of each id. See `decode_single_token_bytes`."""
+        if isinstance(tokens, (list, tuple)) and set(map(type, tokens)) == {int}:
+            try:
+                return list(map(self._decoder.__getitem__, tokens))
+            except KeyError:
+                pass  # special tokens, or what is no id
+        return [self.decode_single_token_bytes(token) for token in tokens]
 
     def token_byte_values(self) -> list[bytes]:
         """The bytes of all pieces, sorted."""
