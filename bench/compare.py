@@ -162,6 +162,7 @@ def main(path: Path) -> None:
     table(("two threads beside one", "", "first pass", "warm"), two_threads(run))
     some = ("ko_nsmc", "en_docs", "zh_poetry")
     table(("decoding", *some), by_text(beside_peers(run, "decode"), some))
+    table(("pieces", *some[:2]), by_text(beside_peers(run, "encode-pieces"), some[:2]))
     table(("lines", *some[:2]), by_text(beside_peers(run, "encode-lines"), some[:2]))
     hard = tuple(dict.fromkeys(text for _, _, text, _ in worst(run)))
     table(("a megabyte, milliseconds", *hard), by_text(worst(run), hard))

@@ -44,6 +44,7 @@ COUNTED = {
     "train": "pieces",
     "count": "words",
     "encode": "tokens",
+    "pieces": "bytes",
     "lines": "tokens",
     "calls": "tokens",
     "files": "tokens",
@@ -85,7 +86,7 @@ class Series:
     @property
     def held(self) -> bool:
         """Whether the engine may use so many threads and no more."""
-        return self.work.kind in {"encode", "lines", "calls", "files", "decode"}
+        return self.work.kind in {"encode", "pieces", "lines", "calls", "files", "decode"}
 
     def numbers(self, key: str) -> list[float]:
         """The values of one fact, in the order they were measured."""
@@ -296,6 +297,7 @@ def timed(series: Series) -> dict[str, str]:
     if work.kind == "load":
         return {f"load {label}": "opening", f"load {label}, with the interpreter": "since_start"}
     told = {
+        "pieces": f"encode to pieces, {label}",
         "lines": f"encode lines, {label}",
         "calls": f"encode {label} call by call",
         "files": f"encode a file, {label}",

@@ -5,7 +5,7 @@ This is the one list; `bench/run.py` measures what stands here. An engine is a t
 
     train_*.py   CORPUS SIZE [ARGUMENT...]
     count_*.py   CORPUS [ARGUMENT...]
-    texts_*.py   encode|calls|files|decode|load MODEL CORPUS CHARS PASSES [OPTION=VALUE...]
+    texts_*.py   encode|pieces|lines|calls|files|decode|load MODEL CORPUS CHARS PASSES [OPTION=VALUE...]
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ class Work:
     Args:
         name: what `--only` takes.
         kind: trains on whole corpora or counts their words; encodes or decodes the first `chars`
-            characters of them, or encodes their lines, in one call, in a call for each, or those of a
-            file; loads a file.
+            characters of them, or gives their pieces as texts, or encodes their lines, in one call, in
+            a call for each, or those of a file; loads a file.
         label: as it is told in the table.
         engines: who does it, the reference first.
         corpora: names of texts, as `bench/texts.py` has them.
@@ -82,7 +82,7 @@ class Work:
     """
 
     name: str
-    kind: Literal["train", "count", "encode", "lines", "calls", "files", "decode", "load"]
+    kind: Literal["train", "count", "encode", "pieces", "lines", "calls", "files", "decode", "load"]
     label: str
     engines: Sequence[Engine]
     corpora: tuple[str, ...]
@@ -149,6 +149,13 @@ def jogak(*options: str, threads: int = 1, ids: str = "") -> Engine:
         return Engine("jogak", "jogak", "texts_jogak.py", options)
     name, options = f"jogak ({threads} threads)", (*options, f"threads={threads}")
     return Engine(name, "jogak", "texts_jogak.py", options, threads=threads)
+
+
+#: Pieces as texts, by one face.
+SENTENCEPIECE_PIECES = Engine("sentencepiece", "sentencepiece", "pieces_sentencepiece.py")
+JOGAK_PIECES = Engine(
+    "jogak", "jogak", "pieces_sentencepiece.py", ("face=jogak.compat.sentencepiece",)
+)
 
 
 def jogak_by(model: str) -> Engine:
@@ -237,6 +244,12 @@ def encoding(
 def loading(label: str, engines: Sequence[Engine], model: str) -> Work:
     """Opens a file and encodes a little, in a fresh process."""
     return Work("load", "load", label, engines, ("en_docs",), model=model, chars=10_000)
+
+
+def pieces(label: str, corpora: tuple[str, ...], model: str) -> Work:
+    """Cuts texts into pieces, as SentencePiece's face gives them."""
+    engines = (SENTENCEPIECE_PIECES, JOGAK_PIECES)
+    return Work("encode-pieces", "pieces", label, engines, corpora, model=model, chars=2_000_000)
 
 
 def lines(
@@ -343,6 +356,9 @@ WORKS = (
     lines("T5 Unigram", T5_LINES, "nai-t5/spiece.model", ("en_docs",)),
     lines("TTA Unigram", SENTENCEPIECE_ENCODERS, "tta-ko-unigram/tokenizer.model", ("ko_nsmc",)),
     lines("BERT cased", JSON_ENCODERS, CASED),
+    pieces("Mistral BPE", TWO, "mistral-v1/tokenizer.model"),
+    pieces("T5 Unigram", ("en_docs",), "nai-t5/spiece.model"),
+    pieces("TTA Unigram", ("ko_nsmc",), "tta-ko-unigram/tokenizer.model"),
     calls("cl100k", (TIKTOKEN, CL100K), RANKS),
     calls("Mistral BPE", SENTENCEPIECE_ENCODERS, "mistral-v1/tokenizer.model"),
     calls("T5 Unigram", SENTENCEPIECE_ENCODERS, "nai-t5/spiece.model"),

@@ -166,7 +166,7 @@ def run_texts(
     encode: Callable[[Any, list[str]], Any],
     rows: Callable[[Any], Iterable[Any]] = iter,
     decode: Callable[[Any, Any], Iterable[str]] | None = None,
-    given: Callable[[Any, list[list[int]]], Any] = lambda tokenizer, lists: lists,
+    given: Callable[[Any, Iterable[list[int]]], Any] = lambda tokenizer, lists: [*lists],
     call: Callable[[Any, str], list[int]] | None = None,
     files: Callable[[Any, str], Any] | None = None,
 ) -> None:
@@ -177,13 +177,14 @@ def run_texts(
         encode: the tokenizer and all documents -> their ids, in the form that is there fastest.
         rows: such ids -> lists or uint32 arrays, whose ids one after the other are the answer.
         decode: the tokenizer and the ids of all documents -> their texts.
-        given: the tokenizer and the ids of all documents, in lists -> the form in which `decode` gets
-            them.
+        given: the tokenizer and the ids of all documents, list by list -> the form in which `decode`
+            gets them. (What it frees at last is memory that need not be new in the first pass.)
         call: the tokenizer and one text -> its ids in a list.
         files: the tokenizer and the path of a file -> the ids of its lines, as `encode` gives them.
             None: the lines are read here.
 
-    The task says what is timed: `encode` and `decode` each pass over all documents, `lines` each over
+    The task says what is timed: `encode` and `decode` each pass over all documents, `pieces` the same
+    where `encode` gives pieces as texts, and `rows` their bytes, `lines` each over
     all lines, without their ends, `calls` the same in a call for each line; `files` each over a file, to
     be read, whose lines are documents; `load` the opening of the model.
     """
@@ -193,7 +194,7 @@ def run_texts(
     texts = documents(corpus, int(chars))
     if task in {"lines", "calls"}:
         texts = [line.rstrip("\n") for line in documents(corpus, int(chars), 1)]
-    if task in {"encode", "lines"}:
+    if task in {"encode", "lines", "pieces"}:
         watches, ids = repeated(int(passes), lambda: encode(tokenizer, texts))
         report_texts(watches, answer_of(rows(ids)))
     elif task == "calls":
@@ -211,9 +212,8 @@ def run_texts(
         ids = encode(tokenizer, texts)
         report_texts([opening], answer_of(rows(ids)), since_start=opening.since_start)
     elif decode is not None:
-        lists = [list(map(int, row)) for row in one_by_one(rows, encode, tokenizer, texts)]
+        lists = (list(map(int, row)) for row in one_by_one(rows, encode, tokenizer, texts))
         ids = given(tokenizer, lists)
-        del lists
         watches, made = repeated(int(passes), lambda: decode(tokenizer, ids))
         report_texts(watches, answer_of(text.encode() for text in made))
 

@@ -4,6 +4,8 @@ These are lists or arrays, a call for each document, or a batch: one array, in o
 """
 
 import sys
+from array import array
+from collections.abc import Iterable
 from typing import Any
 
 if sys.argv[1] != "load":
@@ -17,14 +19,16 @@ def load(path: str, threads: str = "1", ids: str = "lists", **options: str) -> A
     return jogak.load(path, **options), int(threads), ids
 
 
-def given(loaded: Any, lists: list[list[int]]) -> Any:
+def given(loaded: Any, lists: Iterable[list[int]]) -> Any:
     if loaded[2] == "lists":
-        return lists
-    arrays = [numpy.array(ids, numpy.uint32) for ids in lists]
+        return [*lists]
     if loaded[2] == "arrays":
-        return arrays
-    offsets = numpy.cumsum([0, *map(len, lists)])
-    return jogak.Ragged(numpy.concatenate(arrays), offsets)
+        return [numpy.array(ids, numpy.uint32) for ids in lists]
+    flat, offsets = array("I"), [0]
+    for ids in lists:
+        flat.extend(ids)
+        offsets.append(len(flat))
+    return jogak.Ragged(numpy.frombuffer(flat, numpy.uint32), numpy.array(offsets))
 
 
 def decode(loaded: Any, ids: Any) -> list[str]:
