@@ -249,7 +249,7 @@ def loading(label: str, engines: Sequence[Engine], model: str) -> Work:
 def pieces(label: str, corpora: tuple[str, ...], model: str) -> Work:
     """Cuts texts into pieces, as SentencePiece's face gives them."""
     engines = (SENTENCEPIECE_PIECES, JOGAK_PIECES)
-    return Work("encode-pieces", "pieces", label, engines, corpora, model=model, chars=2_000_000)
+    return Work("encode-pieces", "pieces", label, engines, corpora, model=model)
 
 
 def lines(

@@ -237,6 +237,45 @@ def test_vocabularies(pair: Pair) -> None:
     assert ours["no such piece"] == theirs["no such piece"]
 
 
+def test_many_texts_with_what_is_unknown(pair: Pair) -> None:
+    """Texts with unknown characters, without, and in broken bytes, in one call and on two threads."""
+    mixed = [
+        "plain text",
+        "a\U0001f40c\U0001f40cb",
+        "",
+        "조각 \u2603\u2604 값",
+        "~{`}^ x",
+        "\u16a0\u16a1 \u16a2",
+    ]
+    for batch in (mixed * 3, [text.encode() for text in mixed] + [b"a\xff\xe4b", b"\xff"]):
+        for form in FORMS:
+            both(pair, "encode", batch, out_type=form, num_threads=2)
+
+
+@pytest.mark.parametrize("kind", ["word", "char"])
+def test_word_and_character_models(kind: str) -> None:
+    """Of a word model the ids of unknown words are told, and pieces where there are none."""
+    made = io.BytesIO()
+    peer.SentencePieceTrainer.train(
+        sentence_iterator=iter(["the cat sat on the mat", "a cat and a dog"] * 9),
+        model_writer=made,
+        model_type=kind,
+        vocab_size=14,
+        hard_vocab_limit=False,
+        minloglevel=2,
+    )
+    model = made.getvalue()
+    ours, theirs = (library.SentencePieceProcessor(model_proto=model) for library in (face, peer))
+    for text in ("the cat sat", ["the cat", "a dog"], "the zebra ?? sat", ["zz", "a cat"]):
+        both((ours, theirs), "encode", text)
+        for form in (str, bytes, "serialized_proto", "offset_mapping"):
+            if kind == "char" or "z" not in str(text):
+                both((ours, theirs), "encode", text, out_type=form)
+            else:
+                with pytest.raises(jogak.UnsupportedFeature, match="word model"):
+                    ours.encode(text, out_type=form)
+
+
 def test_the_bytes_of_a_model_come_back(pair: Pair) -> None:
     ours, theirs = pair
     both(pair, "serialized_model_proto")

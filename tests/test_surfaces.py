@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,7 +10,7 @@ from hypothesis import strategies as st
 import jogak
 from jogak.formats import protobuf
 from jogak.reference import surfaces as twin
-from jogak.surfaces import Counted, Surfaces
+from jogak.surfaces import Counted, Cut, Surfaces
 
 LETTERS = "ab \t▁é\u0301가각中🧩\0"
 UNKNOWN, BYTE, TEXT, USER = 2, 6, 1, 4
@@ -133,18 +131,42 @@ def test_pieces_are_those_of_the_twin(
     text, origins = by_twin(data, rules, [], flags)
     ids = ids_of(text, pieces, types, fallback)
     expected = twin.cut(data, text, origins, ids, pieces, unknown=0, byte_ids=range(1, 257))
-    assert counted.ids(ids) == [id_ for _, id_, *_ in expected]
+    cut = counted.cut(ids, False)
+    assert cut is not None
+    same(cut, expected, data, pieces)
+    # With one id for unknown characters that follow each other: the same, or nothing at all.
+    fused = [id_ for _, id_, *_ in expected]
+    found = counted.cut(fused, True)
+    if found is not None:
+        same(found, expected, data, pieces)
     texts = [piece for piece, *_ in expected]
     names = tuple(piece.encode() for piece in pieces)
-    assert counted.pieces(ids, pieces, False) == texts
-    assert counted.pieces(ids, names, True) == [piece.encode() for piece in texts]
+    # Many at once, of what is text.
+    try:
+        whole = data.decode()
+    except UnicodeDecodeError:
+        return
+    flat, offsets = np.array(fused * 2, dtype=np.uint32), np.array([0, len(fused), 2 * len(fused)])
+    rows = core.pieces([whole, whole], flat, offsets, pieces, False)
+    assert rows == ([None] * 2 if found is None else [texts] * 2)
+    rows = core.pieces([whole, whole], flat, offsets, names, True)
+    assert rows == ([None] * 2 if found is None else [[*map(str.encode, texts)]] * 2)
+
+
+def same(cut: Cut, expected: list[twin.Surface], data: bytes, pieces: tuple[str, ...]) -> None:
+    """Whether a cut is that of the twin, however it is asked for."""
+    ids, texts = [id_ for _, id_, *_ in expected], [piece for piece, *_ in expected]
+    names = tuple(piece.encode() for piece in pieces)
+    assert cut.ids() == ids
+    assert cut.pieces(pieces, False) == texts
+    assert cut.pieces(names, True) == [*map(str.encode, texts)]
     rows = [(piece.encode(), *rest) for piece, *rest in expected]
-    assert counted.rows(ids) == rows
+    assert cut.rows() == rows
     spans = [(begin, end) for *_, begin, end in expected]
-    assert counted.mapping(ids, True) == (counted.ids(ids), [*map(str.encode, texts)], spans)
+    assert cut.mapping(True) == (ids, [*map(str.encode, texts)], spans)
     place = places(data)
     in_characters = [(place[begin], place[end]) for begin, end in spans]
-    assert counted.mapping(ids, False) == (counted.ids(ids), texts, in_characters)
+    assert cut.mapping(False) == (ids, texts, in_characters)
     for score in (None, -1.5):
         message = protobuf.bytes_field(1, data)
         for piece, id_, surface, begin, end in rows:
@@ -153,43 +175,40 @@ def test_pieces_are_those_of_the_twin(
             fields += protobuf.int_field(4, begin) + protobuf.int_field(5, end)
             message += protobuf.bytes_field(2, fields)
         message += b"" if score is None else protobuf.float_field(3, score)
-        assert counted.serialized(ids, score) == message
-    # Many at once.
-    flat, offsets = np.array(ids * 2, dtype=np.uint32), np.array([0, len(ids), 2 * len(ids)])
-    assert core.pieces([text, text], flat, offsets, pieces, False) == [texts, texts]
-    assert core.pieces([text, text], flat, offsets, names, True) == [[*map(str.encode, texts)]] * 2
-    known = None if 0 in ids else [pieces[id_] for id_ in ids]
-    assert core.names(flat, offsets, pieces) == [known, known]
+        assert cut.serialized(score) == message
 
 
-def small() -> tuple[Surfaces, Counted]:
-    core = surfaces({}, [], (True, True, True, False), ("<unk>", "▁a", "b"), (UNKNOWN, TEXT, TEXT))
-    return core, core.normalize(b"ab?")
+def small() -> Counted:
+    pieces, types = ("<unk>", "▁a", "b", "c?", "d"), (UNKNOWN, TEXT, TEXT, TEXT, 5)
+    return surfaces({}, [], (True, True, True, False), pieces, types).normalize(b"ab?")
 
 
 @pytest.mark.parametrize(
     "ids", [[], [1], [1, 2], [1, 2, 0, 0], [1, 2, 9], [2, 2, 0, 0, 0]], ids=str
 )
 def test_ids_of_another_text_are_refused(ids: list[int]) -> None:
-    core, counted = small()
-    calls: list[Any] = [
-        lambda: counted.ids(ids),
-        lambda: counted.rows(ids),
-        lambda: counted.mapping(ids, True),
-        lambda: counted.serialized(ids, None),
-        lambda: counted.pieces(ids, ("<unk>", "▁a", "b"), False),
-        lambda: core.pieces(
-            ["▁ab?"],
-            np.array(ids, dtype=np.uint32),
-            np.array([0, len(ids)]),
-            ("<unk>", "▁a", "b"),
-            False,
-        ),
-    ]
-    assert counted.ids([1, 2, 0]) == [1, 2, 0]
-    for call in calls:
-        with pytest.raises(jogak.EncodeError, match="not the ids of the normalized text"):
-            call()
+    counted = small()
+    cut = counted.cut([1, 2, 0], False)
+    assert cut is not None
+    assert cut.ids() == [1, 2, 0]
+    with pytest.raises(jogak.EncodeError, match="not the ids of the normalized text"):
+        counted.cut(ids, False)
+    assert counted.cut(ids, True) is None
+
+
+def test_unknown_characters_end_where_a_known_one_begins() -> None:
+    """Where that is not certain, nothing is told: a piece may begin with one that is none by itself."""
+    pieces, types = ("<unk>", "▁", "b", "cb", "e"), (UNKNOWN, TEXT, TEXT, TEXT, 5)
+    core = surfaces({}, [], (True, True, True, False), pieces, types)
+    for text, ids, expected in [
+        ("xyb", [1, 0, 2], ["▁", "xy", "b"]),
+        ("xyb?", [1, 0, 2, 0], ["▁", "xy", "b", "?"]),
+        ("xcb", [1, 0, 2], ["▁", "xc", "b"]),
+        ("xcb", [1, 0, 3], None),
+        ("xeb", [1, 0, 2], None),
+    ]:
+        cut = core.normalize(text.encode()).cut(ids, True)
+        assert (cut and cut.pieces(pieces, False)) == expected, text
 
 
 def test_a_broken_charsmap_is_refused() -> None:

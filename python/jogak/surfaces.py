@@ -5,6 +5,6 @@ Rule: the core does it, `jogak.reference.surfaces` says how.
 
 from __future__ import annotations
 
-from jogak._core import Counted, Surfaces
+from jogak._core import Counted, Cut, Surfaces
 
-__all__ = ["Counted", "Surfaces"]
+__all__ = ["Counted", "Cut", "Surfaces"]

@@ -56,7 +56,7 @@ mod _core {
         read_lines, read_merges, read_model_pieces, read_ranks, read_sections, read_vocab, sha256,
     };
     #[pymodule_export]
-    use crate::surfaces::{PyCounted, PySurfaces};
+    use crate::surfaces::{PyCounted, PyCut, PySurfaces};
     #[pymodule_export]
     use crate::texts::{PyChosen, are_texts};
     #[pymodule_export]

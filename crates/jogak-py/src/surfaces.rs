@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use jogak::surfaces::{Counted, Cut, Kind, Options, Part, Pieces, Rules, characters};
+use jogak::surfaces::{Counted, Ids, Kind, Options, Part, Pieces, Rules, characters};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
@@ -22,6 +22,7 @@ pub(crate) struct PySurfaces {
 fn kind(number: u8) -> Kind {
     match number {
         2 => Kind::Unknown,
+        3 | 5 => Kind::Never,
         6 => Kind::Byte,
         _ => Kind::Text,
     }
@@ -66,8 +67,8 @@ impl PySurfaces {
         py.detach(|| raw.into_iter().map(|data| self.rules.text(data)).collect())
     }
 
-    /// The pieces of normalized texts, whose ids tell each unknown character by itself. `names` are those of all ids, as texts
-    /// or as bytes.
+    /// The pieces of the texts of a batch, by their ids, with one for unknown characters that follow each other. None for a text
+    /// whose ids do not tell where these end. `names` are those of all ids, as texts or as bytes.
     fn pieces<'py>(
         &self,
         py: Python<'py>,
@@ -76,38 +77,43 @@ impl PySurfaces {
         offsets: PyReadonlyArray1<'py, i64>,
         names: &Bound<'py, PyTuple>,
         in_bytes: bool,
-    ) -> PyResult<Vec<Bound<'py, PyList>>> {
+    ) -> PyResult<Vec<Option<Bound<'py, PyList>>>> {
         let ids = ids_of(ids)?;
         let ranges = ranges_of(&offsets, ids.len())?;
         let one = |(text, range): (Bound<'py, PyString>, Range<usize>)| {
-            let text = text.to_str()?;
-            let cut = self.pieces.cut_text(text, &ids[range]).ok_or_else(not_the_ids)?;
-            PyList::new(py, listed(py, &self.pieces, &cut, names, in_bytes)?)
+            let ids = &ids[range];
+            if ids.iter().all(|&id| self.pieces.kind(id) != Some(Kind::Unknown)) {
+                let names = ids.iter().map(|&id| names.get_borrowed_item(id as usize));
+                return PyList::new(py, names.collect::<PyResult<Vec<_>>>()?).map(Some);
+            }
+            let text = self.rules.text(text.to_str()?.as_bytes());
+            let parts = self.pieces.cut_text(&text, Ids::Fused(ids));
+            let listed = |parts: Vec<Part>| self.listed(py, &text, &parts, names, in_bytes);
+            parts.map(listed).transpose()
         };
         texts.into_iter().zip(ranges).map(one).collect()
     }
+}
 
-    /// The names of the ids of each text of a batch, None for one with an unknown piece. `names` are those of all ids.
-    fn names<'py>(
+impl PySurfaces {
+    /// The pieces of a text, as texts or as bytes.
+    fn listed<'py>(
         &self,
         py: Python<'py>,
-        ids: &Bound<'py, PyAny>,
-        offsets: PyReadonlyArray1<'py, i64>,
+        text: &str,
+        parts: &[Part],
         names: &Bound<'py, PyTuple>,
-    ) -> PyResult<Vec<Option<Bound<'py, PyList>>>> {
-        let ids = ids_of(ids)?;
-        let one = |ids: &[u32]| {
-            if ids.iter().any(|&id| self.pieces.kind(id) == Some(Kind::Unknown)) {
-                return Ok(None);
-            }
-            let names = ids.iter().map(|&id| names.get_borrowed_item(id as usize));
-            PyList::new(py, names.collect::<PyResult<Vec<_>>>()?).map(Some)
+        in_bytes: bool,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let one = |part: &Part| match self.pieces.kind(part.id) {
+            Some(Kind::Unknown) => Ok(named(py, self.pieces.text(part, text), in_bytes)),
+            _ => names.get_item(part.id as usize),
         };
-        ranges_of(&offsets, ids.len())?.into_iter().map(|range| one(&ids[range])).collect()
+        PyList::new(py, parts.iter().map(one).collect::<PyResult<Vec<_>>>()?)
     }
 }
 
-/// A normalized text, and what its ids say of it. These tell each unknown character by itself.
+/// A normalized text.
 #[pyclass(frozen, name = "Counted", module = "jogak._core")]
 pub(crate) struct PyCounted {
     of: Py<PySurfaces>,
@@ -118,10 +124,6 @@ pub(crate) struct PyCounted {
 }
 
 impl PyCounted {
-    fn cut(&self, ids: &Bound<'_, PyAny>) -> PyResult<Cut<'_>> {
-        self.of.get().pieces.cut(&self.counted, &ids_of(ids)?).ok_or_else(not_the_ids)
-    }
-
     /// The number of the character at a byte, or of the byte itself.
     fn place(&self, py: Python<'_>, byte: usize, in_bytes: bool) -> usize {
         if in_bytes {
@@ -130,39 +132,6 @@ impl PyCounted {
         self.characters.get_or_init(|| characters(self.raw.as_bytes(py)))[byte]
     }
 }
-
-/// The text of a piece, as text or as bytes.
-fn named<'py>(py: Python<'py>, piece: &str, in_bytes: bool) -> Bound<'py, PyAny> {
-    if in_bytes {
-        PyBytes::new(py, piece.as_bytes()).into_any()
-    } else {
-        PyString::new(py, piece).into_any()
-    }
-}
-
-fn not_the_ids() -> PyErr {
-    raise("EncodeError", "these are not the ids of the normalized text".into(), &[])
-}
-
-/// The pieces of a text, as texts or as bytes.
-fn listed<'py>(
-    py: Python<'py>,
-    pieces: &Pieces,
-    cut: &Cut<'_>,
-    names: &Bound<'py, PyTuple>,
-    in_bytes: bool,
-) -> PyResult<Vec<Bound<'py, PyAny>>> {
-    let one = |part: &Part| match pieces.kind(part.id) {
-        Some(Kind::Unknown) => Ok(named(py, cut.piece(part), in_bytes)),
-        _ => names.get_item(part.id as usize),
-    };
-    cut.parts().iter().map(one).collect()
-}
-
-/// A piece: its text, its id, its surface, and where that is.
-type Row<'py> = (Bound<'py, PyBytes>, u32, Option<Bound<'py, PyBytes>>, usize, usize);
-/// Ids, pieces, and where their surfaces are.
-type Mapping<'py> = (Vec<u32>, Vec<Bound<'py, PyAny>>, Vec<(usize, usize)>);
 
 #[pymethods]
 impl PyCounted {
@@ -183,60 +152,96 @@ impl PyCounted {
         all.map(|byte| self.place(py, byte, false)).collect()
     }
 
+    /// What its ids say of it: each unknown character has one, or, if `fused`, those that follow each other. None if these
+    /// do not tell where unknown characters end.
+    fn cut(slf: Bound<'_, Self>, ids: &Bound<'_, PyAny>, fused: bool) -> PyResult<Option<PyCut>> {
+        let Self { of, counted, .. } = slf.get();
+        let ids = ids_of(ids)?;
+        let ids = if fused { Ids::Fused(&ids) } else { Ids::Single(&ids) };
+        let parts = of.get().pieces.cut(counted, ids);
+        if parts.is_none() && !fused {
+            let message = "these are not the ids of the normalized text";
+            return Err(raise("EncodeError", message.into(), &[]));
+        }
+        Ok(parts.map(|parts| PyCut { of: slf.unbind(), parts }))
+    }
+}
+
+/// A text, cut into pieces.
+#[pyclass(frozen, name = "Cut", module = "jogak._core")]
+pub(crate) struct PyCut {
+    of: Py<PyCounted>,
+    parts: Vec<Part>,
+}
+
+/// The text of a piece, as text or as bytes.
+fn named<'py>(py: Python<'py>, piece: &str, in_bytes: bool) -> Bound<'py, PyAny> {
+    if in_bytes {
+        PyBytes::new(py, piece.as_bytes()).into_any()
+    } else {
+        PyString::new(py, piece).into_any()
+    }
+}
+
+/// A piece: its text, its id, its surface, and where that is.
+type Row<'py> = (Bound<'py, PyBytes>, u32, Option<Bound<'py, PyBytes>>, usize, usize);
+/// Ids, pieces, and where their surfaces are.
+type Mapping<'py> = (Vec<u32>, Vec<Bound<'py, PyAny>>, Vec<(usize, usize)>);
+
+impl PyCut {
+    /// The text of a part.
+    fn text(&self, part: &Part) -> &str {
+        let counted = self.of.get();
+        counted.of.get().pieces.text(part, &counted.counted.text)
+    }
+}
+
+#[pymethods]
+impl PyCut {
     /// The ids, with one for unknown characters that follow each other.
-    fn ids(&self, ids: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
-        Ok(self.cut(ids)?.parts().iter().map(|part| part.id).collect())
+    fn ids(&self) -> Vec<u32> {
+        self.parts.iter().map(|part| part.id).collect()
     }
 
     /// The pieces, as texts or as bytes. `names` are those of all ids.
     fn pieces<'py>(
         &self,
         py: Python<'py>,
-        ids: &Bound<'py, PyAny>,
         names: &Bound<'py, PyTuple>,
         in_bytes: bool,
-    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        listed(py, &self.of.get().pieces, &self.cut(ids)?, names, in_bytes)
+    ) -> PyResult<Bound<'py, PyList>> {
+        let counted = self.of.get();
+        counted.of.get().listed(py, &counted.counted.text, &self.parts, names, in_bytes)
     }
 
     /// Ids, pieces and places, in bytes or characters.
-    fn mapping<'py>(
-        &self,
-        py: Python<'py>,
-        ids: &Bound<'py, PyAny>,
-        in_bytes: bool,
-    ) -> PyResult<Mapping<'py>> {
-        let cut = self.cut(ids)?;
-        let place = |byte| self.place(py, byte, in_bytes);
-        let parts = cut.parts();
-        Ok((
-            parts.iter().map(|part| part.id).collect(),
-            parts.iter().map(|part| named(py, cut.piece(part), in_bytes)).collect(),
-            parts.iter().map(|part| (place(part.begin), place(part.end))).collect(),
-        ))
+    fn mapping<'py>(&self, py: Python<'py>, in_bytes: bool) -> Mapping<'py> {
+        let place = |byte| self.of.get().place(py, byte, in_bytes);
+        (
+            self.ids(),
+            self.parts.iter().map(|part| named(py, self.text(part), in_bytes)).collect(),
+            self.parts.iter().map(|part| (place(part.begin), place(part.end))).collect(),
+        )
     }
 
     /// All of it as the bytes of a `SentencePieceText`.
-    #[pyo3(signature = (ids, score))]
-    fn serialized<'py>(
-        &self,
-        py: Python<'py>,
-        ids: &Bound<'py, PyAny>,
-        score: Option<f64>,
-    ) -> PyResult<Bound<'py, PyBytes>> {
-        let score = score.map(|score| score as f32);
-        Ok(PyBytes::new(py, &self.cut(ids)?.serialized(self.raw.as_bytes(py), score)))
+    #[pyo3(signature = (score))]
+    fn serialized<'py>(&self, py: Python<'py>, score: Option<f64>) -> Bound<'py, PyBytes> {
+        let PyCounted { of, raw, counted, .. } = self.of.get();
+        let (raw, score) = (raw.as_bytes(py), score.map(|score| score as f32));
+        let pieces = &of.get().pieces;
+        PyBytes::new(py, &pieces.serialized(raw, &counted.text, &self.parts, score))
     }
 
     /// All pieces in bytes, one behind the other.
-    fn rows<'py>(&self, py: Python<'py>, ids: &Bound<'py, PyAny>) -> PyResult<Vec<Row<'py>>> {
-        let (cut, raw) = (self.cut(ids)?, self.raw.as_bytes(py));
+    fn rows<'py>(&self, py: Python<'py>) -> Vec<Row<'py>> {
+        let raw = self.of.get().raw.as_bytes(py);
         let row = |part: &Part| {
             let surface = raw.get(part.begin..part.end).unwrap_or_default();
             let surface = part.is_last.then(|| PyBytes::new(py, surface));
-            let piece = PyBytes::new(py, cut.piece(part).as_bytes());
+            let piece = PyBytes::new(py, self.text(part).as_bytes());
             (piece, part.id, surface, part.begin, part.end)
         };
-        Ok(cut.parts().iter().map(row).collect())
+        self.parts.iter().map(row).collect()
     }
 }

@@ -16,5 +16,5 @@
 mod cut;
 mod rules;
 
-pub use cut::{Cut, Kind, Part, Pieces};
+pub use cut::{Ids, Kind, Part, Pieces};
 pub use rules::{Counted, Options, Rules, characters};

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -17,9 +17,11 @@ from typing import TYPE_CHECKING, Any
 from jogak.compat.sentencepiece.messages import Cut, Part, SentencePieceText
 from jogak.compat.sentencepiece.normalizing import Normalizing, raw_of
 from jogak.compat.sentencepiece.vocabulary import Vocabulary
+from jogak.errors import UnsupportedFeature
 from jogak.formats.sentencepiece_model import PieceType
 from jogak.spec import ScoredBPEModel, Spec, UnigramModel, resolve_pretokenizer
 from jogak.surfaces import Counted
+from jogak.surfaces import Cut as Pieces
 from jogak.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -45,38 +47,36 @@ class Way:
 
     Args:
         raw: the text.
-        counted: what it is normalized.
-        ids: its ids, with one for each unknown character.
+        cut: its pieces.
         score: its score, if it is one of the n best.
         names: the pieces of all ids, as texts and as bytes.
     """
 
     raw: bytes
-    counted: Counted
-    ids: list[int]
+    cut: Pieces
     score: float | None
     names: Names
 
-    def fused_ids(self) -> list[int]:
+    def ids(self) -> list[int]:
         """Its ids, with one for unknown characters that follow each other."""
-        return self.counted.ids(self.ids)
+        return self.cut.ids()
 
     def pieces(self, *, in_bytes: bool) -> list[Any]:
         """Its pieces; unknown characters as they are normalized."""
-        return self.counted.pieces(self.ids, self.names.of(in_bytes=in_bytes), in_bytes)
+        return self.cut.pieces(self.names.of(in_bytes=in_bytes), in_bytes)
 
     def offset_mapping(self, *, in_bytes: bool) -> dict[str, object]:
         """Ids, pieces and places, as lists."""
-        ids, pieces, offsets = self.counted.mapping(self.ids, in_bytes)
+        ids, pieces, offsets = self.cut.mapping(in_bytes)
         return {"ids": ids, "pieces": pieces, "offsets": offsets}
 
     def serialized(self) -> bytes:
         """As the bytes of a ``SentencePieceText``."""
-        return self.counted.serialized(self.ids, self.score)
+        return self.cut.serialized(self.score)
 
     def message(self, *, characters: bool = False) -> SentencePieceText:
         """As a message; places are bytes, or characters."""
-        parts = [Part(*row) for row in self.counted.rows(self.ids)]
+        parts = [Part(*row) for row in self.cut.rows()]
         return Cut(self.raw, parts, self.score).message(characters=characters)
 
 
@@ -124,10 +124,18 @@ class Cutter:
     def _exact(self) -> Tokenizer:
         """The model over texts that are normalized, without a run of unknown characters."""
         spec = self.vocabulary.spec
-        assert isinstance(spec.model, (ScoredBPEModel, UnigramModel))
+        if not isinstance(spec.model, (ScoredBPEModel, UnigramModel)):
+            raise UnsupportedFeature(
+                "a word model tells unknown words by their ids alone; expected return_type=int"
+            )
         model = dataclasses.replace(spec.model, fuse_unknown=False)
         whole = resolve_pretokenizer("none")
         return Tokenizer(Spec(model=model, pretokenizer=whole, special_tokens=spec.special_tokens))
+
+    @property
+    def _has_characters(self) -> bool:
+        """Whether what is unknown are characters; of a word model they are words."""
+        return isinstance(self.vocabulary.spec.model, (ScoredBPEModel, UnigramModel))
 
     @property
     def has_probabilities(self) -> bool:
@@ -141,7 +149,7 @@ class Cutter:
         valid = [text if isinstance(text, str) else _valid(text) for text in texts]
         rest = iter(self._batch(valid, num_threads).to_lists())
         return [
-            self.cut(raw_of(raw)).fused_ids() if text is None else next(rest)
+            self.cut(raw_of(raw)).ids() if text is None else next(rest)
             for text, raw in zip(valid, texts, strict=True)
         ]
 
@@ -152,48 +160,56 @@ class Cutter:
     def pieces(
         self, texts: Sequence[str | bytes], num_threads: int, *, in_bytes: bool
     ) -> list[list[Any]]:
-        """The pieces of texts, the short way; unknown characters as they are normalized."""
+        """The pieces of texts; unknown characters as they are normalized."""
         names = self._names.of(in_bytes=in_bytes)
         if len(texts) == 1 and isinstance(texts[0], str):
             ids = self.tokenizer.encode(texts[0], special="text")
             if self._unknown.isdisjoint(ids):
                 return [[names[id_] for id_ in ids]]
-            return [self.cut(raw_of(texts[0])).pieces(in_bytes=in_bytes)]
+            return [self.cut(raw_of(texts[0]), ids).pieces(in_bytes=in_bytes)]
         valid = [text if isinstance(text, str) else _valid(text) for text in texts]
-        batch = self._batch(valid, num_threads)
-        rest = iter(self.normalizing.surfaces.names(batch.ids, batch.offsets, names))
-        found = [None if text is None else next(rest) for text in valid]
-        left = [raw_of(text) for text, row in zip(texts, found, strict=True) if row is None]
-        others = iter(self._unknown_pieces(left, names, num_threads, in_bytes=in_bytes))
-        return [next(others) if row is None else row for row in found]
+        if not self._has_characters:
+            return [way.pieces(in_bytes=in_bytes) for way in self.cuts(texts, num_threads)]
+        known = [text for text in valid if text is not None]
+        batch = self._batch(known, num_threads)
+        found = iter(
+            self.normalizing.surfaces.pieces(known, batch.ids, batch.offsets, names, in_bytes)
+        )
+        rows = [None if text is None else next(found) for text in valid]
+        return [
+            self.cut(raw_of(raw)).pieces(in_bytes=in_bytes) if row is None else row
+            for raw, row in zip(texts, rows, strict=True)
+        ]
 
-    def _unknown_pieces(
-        self, texts: list[bytes], names: tuple[Any, ...], num_threads: int, *, in_bytes: bool
-    ) -> list[list[Any]]:
-        """The same of texts with something that is unknown."""
-        surfaces = self.normalizing.surfaces
-        normalized = surfaces.texts(texts)
-        batch = self._exact.encode_batch(normalized, num_threads=num_threads, special="text")
-        return surfaces.pieces(normalized, batch.ids, batch.offsets, names, in_bytes)
+    def cut(self, raw: bytes, ids: list[int] | None = None) -> Way:
+        """A text, cut the best way. `ids` are those of the text, if they are known.
 
-    def cut(self, raw: bytes) -> Way:
-        """A text, cut the best way."""
+        Raises:
+            UnsupportedFeature: a word model, and a word that it does not know.
+        """
         counted = self.normalizing(raw)
+        tells = self._has_characters or (ids is not None and self._unknown.isdisjoint(ids))
+        cut = counted.cut(ids, True) if tells and ids is not None else None
+        if cut is not None:
+            return Way(raw, cut, None, self._names)
         return self._way(raw, counted, self._best(counted.text))
 
-    def cuts(self, texts: Iterable[bytes], num_threads: int) -> list[Way]:
+    def cuts(self, texts: Sequence[str | bytes], num_threads: int) -> list[Way]:
         """Texts, cut the best way."""
-        texts = list(texts)
-        if len(texts) <= 1:
-            return [self.cut(raw) for raw in texts]
-        counted = [self.normalizing(raw) for raw in texts]
-        normalized = [each.text for each in counted]
-        batch = self._exact.encode_batch(normalized, num_threads=num_threads, special="text")
-        rows = zip(texts, counted, normalized, batch.to_lists(), strict=True)
-        return [self._way(raw, each, ids if text else []) for raw, each, text, ids in rows]
+        valid = [text if isinstance(text, str) else _valid(text) for text in texts]
+        rest = iter(self._batch(valid, num_threads).to_lists())
+        return [
+            self.cut(raw_of(raw), None if text is None else next(rest))
+            for text, raw in zip(valid, texts, strict=True)
+        ]
 
-    def _way(self, raw: bytes, counted: Counted, ids: list[int], score: float | None = None) -> Way:
-        return Way(raw, counted, ids, score, self._names)
+    def _way(
+        self, raw: bytes, counted: Counted, ids: list[int], score: float | None = None
+    ) -> Way:
+        """The way of ids that tell each unknown character by itself."""
+        cut = counted.cut(ids, False)
+        assert cut is not None  # these tell where everything ends
+        return Way(raw, cut, score, self._names)
 
     def _best(self, normalized: str) -> list[int]:
         return self._exact.encode(normalized, special="text") if normalized else []

@@ -228,7 +228,7 @@ class SentencePieceProcessor(Forms, Pieces, Older):
             pieces = cutter.pieces(texts, workers(threads, thread_pool), in_bytes=in_bytes)
             return self._out([frame.pieces(row, in_bytes) for row in pieces], return_type, batch)
         else:
-            ways = cutter.cuts(map(raw_of, texts), workers(threads, thread_pool))
+            ways = cutter.cuts(texts, workers(threads, thread_pool))
         if return_type == "offset_mapping":
             frame.check_plain()
             in_bytes = isinstance(texts[0], bytes) if return_bytes is None else return_bytes
@@ -263,7 +263,7 @@ class SentencePieceProcessor(Forms, Pieces, Older):
     def _shaped(self, ways: Sequence[Way], frame: Frame, kind: Any, batch: bool) -> Any:
         """Ways to cut texts in the form that was asked for."""
         if kind in (int, "numpy"):
-            return self._out([frame.ids(way.fused_ids()) for way in ways], kind, batch)
+            return self._out([frame.ids(way.ids()) for way in ways], kind, batch)
         if kind in (str, bytes):
             in_bytes = kind is bytes
             pieces = [frame.pieces(way.pieces(in_bytes=in_bytes), in_bytes) for way in ways]
