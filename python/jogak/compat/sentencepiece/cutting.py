@@ -203,9 +203,7 @@ class Cutter:
             for text, raw in zip(valid, texts, strict=True)
         ]
 
-    def _way(
-        self, raw: bytes, counted: Counted, ids: list[int], score: float | None = None
-    ) -> Way:
+    def _way(self, raw: bytes, counted: Counted, ids: list[int], score: float | None = None) -> Way:
         """The way of ids that tell each unknown character by itself."""
         cut = counted.cut(ids, False)
         assert cut is not None  # these tell where everything ends
