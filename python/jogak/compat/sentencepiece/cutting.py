@@ -167,9 +167,9 @@ class Cutter:
             if self._unknown.isdisjoint(ids):
                 return [[names[id_] for id_ in ids]]
             return [self.cut(raw_of(texts[0]), ids).pieces(in_bytes=in_bytes)]
-        valid = [text if isinstance(text, str) else _valid(text) for text in texts]
         if not self._has_characters:
             return [way.pieces(in_bytes=in_bytes) for way in self.cuts(texts, num_threads)]
+        valid = [text if isinstance(text, str) else _valid(text) for text in texts]
         known = [text for text in valid if text is not None]
         batch = self._batch(known, num_threads)
         found = iter(
