@@ -12,6 +12,7 @@ import jogak
 from error_cases.case import Call, tok
 from error_cases.case import Case as C
 from jogak.compat import sentencepiece, subword_nmt, tiktoken
+from jogak.formats.sentencepiece_model import ModelFile, Piece, PieceType
 
 __all__ = ["CASES"]
 
@@ -67,6 +68,15 @@ def convert_with_probe(folder: Path) -> object:
     return convert("b.jogak.json", probe=["probe.txt"])(folder)
 
 
+def pieces_of_a_word_model(_: Path) -> object:
+    texts = (("<unk>", PieceType.UNKNOWN), ("<s>", PieceType.CONTROL), ("▁low", PieceType.NORMAL))
+    pieces = tuple(Piece(text, 0.0, kind) for text, kind in texts)
+    model = ModelFile(pieces, {"model_type": 3}).to_bytes()
+    processor = sentencepiece.SentencePieceProcessor(model_proto=model)
+    assert processor.encode("low", out_type=str) == ["▁low"]
+    return processor.encode("low high", out_type=str)
+
+
 CASES = [
     # --- conversion
     C("a name without a format", jogak.ConfigError, convert("a.xyz"),
@@ -103,6 +113,8 @@ CASES = [
     C("nowhere to write", jogak.ConfigError,
       behind(lambda: sentencepiece.SentencePieceTrainer.train(sentence_iterator=iter(["a"]))),
       ("model_writer and model_prefix are both given, or none of them", "give one of them")),
+    C("unknown words", jogak.UnsupportedFeature, pieces_of_a_word_model,
+      ("a word model tells unknown words by their ids alone", "expected return_type=int")),
     # --- subword-nmt
     C("old codes with a vocabulary", jogak.UnsupportedFeature,
       lambda _: subword_nmt.BPE(["#version: 0.1\n", "l o\n"], vocab={"lo"}),
