@@ -14,6 +14,7 @@
 //! spaces.rs    the options of metaspace
 //! matches.rs   what matches are
 //! regex.rs                                              the fallback for everything else
+//! plain.rs     expressions that need no backtracking
 //! apart.rs                                              where text may be cut before it is normalized
 //! classes.rs   what a character is, runs of characters  the toolkit of the scanners
 //! tables.rs script_ranges.rs                            written by examples/unicode_tables.rs
@@ -39,6 +40,7 @@ mod hf_scripts;
 mod lists;
 mod matches;
 mod o200k;
+mod plain;
 mod regex;
 mod scheme;
 mod script;
@@ -83,6 +85,8 @@ use classes::SPACE;
 pub struct Pretokenizer {
     schemes: Vec<Scheme>,
     stages: Vec<Stage>,
+    /// Words are all there is of any text, of which there may be several, and there is no error.
+    tiles: bool,
 }
 
 /// A scheme, ready to run.
@@ -140,8 +144,11 @@ impl Pretokenizer {
                 !matches!(scheme, Scheme::None | Scheme::PrefixSpace | Scheme::DrawBytes)
             })
             .map(Stage::new)
-            .collect::<Result<_>>()?;
-        Ok(Self { schemes: schemes.to_vec(), stages })
+            .collect::<Result<Vec<_>>>()?;
+        let tiles = schemes.iter().all(Scheme::is_lossless) && stages.iter().all(Stage::is_certain);
+        let mut cutter = Self { schemes: schemes.to_vec(), stages, tiles };
+        cutter.tiles &= !cutter.leaves_whole();
+        Ok(cutter)
     }
 
     /// Whether every text is one word.
@@ -201,11 +208,13 @@ impl Pretokenizer {
     /// Calls `words` with lists, if the scheme has a rule in masks.
     #[inline]
     fn lists<const LINES: bool>(&self, text: &str, mut words: impl FnMut(Cut<'_>)) -> bool {
-        let [stage] = self.stages.as_slice() else { return false };
         if u32::try_from(text.len()).is_err() {
             return false;
         }
-        let text = text.as_bytes();
+        let [stage] = self.stages.as_slice() else {
+            return !LINES && self.listed(text, |list| words(Cut::List(list)));
+        };
+        let (whole, text) = (text, text.as_bytes());
         // No word of these goes on behind the end of a line.
         let spans = |starts: &[u32], ends: &[u32]| words(Cut::Spans(starts, ends));
         match stage {
@@ -224,8 +233,36 @@ impl Pretokenizer {
             _ => {}
         }
         borders::<LINES>(stage, text, |list| words(Cut::List(list)))
+            || !LINES && self.listed(whole, |list| words(Cut::List(list)))
+    }
+
+    /// Calls `words` with lists of borders as the stages find them one by one, if they leave nothing out. Else it does nothing and
+    /// says false. The text has less than 4 GiB.
+    fn listed(&self, text: &str, mut words: impl FnMut(&[u32])) -> bool {
+        if !self.tiles {
+            return false;
+        }
+        let mut list = [0; LISTED];
+        let mut len = 1;
+        let done = self.for_each(text, |_, end| {
+            list[len % LISTED] = end as u32;
+            len += 1;
+            if len == LISTED {
+                words(&list);
+                list[0] = end as u32;
+                len = 1;
+            }
+        });
+        debug_assert!(done.is_ok(), "what is certain has no errors");
+        if len > 1 {
+            words(&list[..len]);
+        }
+        true
     }
 }
+
+/// Borders to a list of those that are found one by one.
+const LISTED: usize = 256;
 
 /// Calls `words` with lists of borders, if the stage has a rule of that kind. The text has less than 4 GiB.
 #[inline(always)]
@@ -256,16 +293,20 @@ pub(crate) enum Cut<'a> {
 }
 
 impl Pretokenizer {
-    /// Where the words of a text are found by masks: calls `words` with lists of borders, between each two
+    /// Where words are all there is of a text: calls `words` with lists of borders, between each two
     /// neighbours of which a word lies, and the next list begins with the border that the last one ended
     /// with. Else it does nothing and says false.
     #[inline]
-    pub(crate) fn for_each_list(&self, text: &str, words: impl FnMut(&[u32])) -> bool {
+    pub(crate) fn for_each_list(&self, text: &str, mut words: impl FnMut(&[u32])) -> bool {
         if text.len() < FEW || u32::try_from(text.len()).is_err() {
             return false;
         }
-        let [stage] = self.stages.as_slice() else { return false };
-        borders::<false>(stage, text.as_bytes(), words)
+        if let [stage] = self.stages.as_slice()
+            && borders::<false>(stage, text.as_bytes(), &mut words)
+        {
+            return true;
+        }
+        self.listed(text, words)
     }
 
     /// Whether the words of a text are found by masks, and all it is made of are words.
@@ -323,6 +364,14 @@ fn run_sequence(
 }
 
 impl Stage {
+    /// Whether it has an answer for every text.
+    fn is_certain(&self) -> bool {
+        match self {
+            Stage::Regex(engine) => engine.is_certain(),
+            _ => true,
+        }
+    }
+
     fn new(scheme: &Scheme) -> Result<Self> {
         Ok(match scheme {
             Scheme::None | Scheme::PrefixSpace | Scheme::DrawBytes => Stage::Whole,
