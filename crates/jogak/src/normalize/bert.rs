@@ -7,7 +7,7 @@
 use std::sync::OnceLock;
 
 use super::align::Sink;
-use super::set::CharSet;
+use super::set::{CharSet, Rewrite};
 use super::tables::{BERT_ACCENTS, BERT_DROPPED, MARKS};
 
 /// White space, which becomes a plain space. Other controls that Unicode counts as white space vanish.

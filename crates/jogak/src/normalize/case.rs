@@ -4,7 +4,7 @@
 use std::sync::OnceLock;
 
 use super::align::Sink;
-use super::set::CharSet;
+use super::set::{CharSet, Rewrite};
 use super::tables::{FOLD, FULL_FOLD, LOWER};
 
 type Mapping = [(u32, u32, u32, i32)];

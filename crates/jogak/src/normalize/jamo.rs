@@ -21,6 +21,7 @@
 //! ```
 
 use super::align::Sink;
+use super::set::{CharSet, Rewrite};
 
 /// U+0010 DATA LINK ESCAPE: the letter behind it is not part of a syllable.
 pub const ESCAPE: char = '\u{10}';
@@ -130,12 +131,7 @@ enum Before {
 }
 
 /// Writes `text` with letters for syllables. `touched` are the characters of [`Jamo::touches`].
-pub(super) fn decompose(
-    form: Jamo,
-    text: &str,
-    touched: &super::set::CharSet,
-    out: &mut impl Sink,
-) {
+pub(super) fn decompose(form: Jamo, text: &str, touched: &CharSet, out: &mut impl Sink) {
     let mut before = Before::Other;
     let mut last = 0; // where the last touched character ended
     touched.rewrite(text, out, |c, start, end, out| {

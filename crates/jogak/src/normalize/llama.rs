@@ -18,7 +18,7 @@ use unicode_normalization::char::decompose_canonical;
 use super::align::Sink;
 use super::bert::CHINESE;
 use super::case::lower;
-use super::set::CharSet;
+use super::set::{CharSet, Rewrite};
 use crate::error::Result;
 use crate::pretokenize::Finder;
 

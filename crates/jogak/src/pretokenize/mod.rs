@@ -15,6 +15,8 @@
 //! matches.rs   what matches are
 //! regex.rs                                              the fallback for everything else
 //! plain.rs     expressions that need no backtracking
+//! kin.rs       expressions that mostly cut as a scheme with a rule in masks
+//! set.rs       sets of characters, looked for from afar
 //! apart.rs                                              where text may be cut before it is normalized
 //! classes.rs   what a character is, runs of characters  the toolkit of the scanners
 //! tables.rs script_ranges.rs                            written by examples/unicode_tables.rs
@@ -37,6 +39,7 @@ mod classes;
 mod gpt2;
 mod hf_script_ranges;
 mod hf_scripts;
+mod kin;
 mod lists;
 mod matches;
 mod o200k;
@@ -45,6 +48,7 @@ mod regex;
 mod scheme;
 mod script;
 mod script_ranges;
+mod set;
 mod simple;
 mod solid;
 mod spaces;
@@ -61,10 +65,12 @@ pub(crate) use apart::Apart;
 pub(crate) use apart::CHINESE as APART_CHINESE;
 pub(crate) use lists::LIST;
 pub(crate) use regex::Finder;
+pub(crate) use set::CharSet;
 
 use crate::error::{Error, Result};
 use borders::{Rule, for_each_list};
 use classes::SPACE;
+use kin::Kin;
 
 /// A sequence of schemes, compiled. Each stage cuts the words of the stage before it further, and
 /// sees nothing beyond the word it cuts: the end of that word is an end of text to it.
@@ -129,6 +135,8 @@ enum Stage {
         length: usize,
     },
     Regex(Box<regex::Engine>),
+    /// An expression that mostly cuts as another stage.
+    Kin(Box<Kin>),
 }
 
 impl Pretokenizer {
@@ -176,7 +184,7 @@ impl Pretokenizer {
         let account = &regex::Account::new();
         match self.stages.as_slice() {
             [] => Stage::Whole.run(text, 0, account, word),
-            [only] => only.run(text, 0, account, word),
+            [only] => only.of(text).run(text, 0, account, word),
             [first, rest @ ..] => {
                 let mut word = word;
                 run_sequence(first, rest, text, 0, account, &mut word)
@@ -214,6 +222,7 @@ impl Pretokenizer {
         let [stage] = self.stages.as_slice() else {
             return !LINES && self.listed(text, |list| words(Cut::List(list)));
         };
+        let stage = stage.of(text);
         let (whole, text) = (text, text.as_bytes());
         // No word of these goes on behind the end of a line.
         let spans = |starts: &[u32], ends: &[u32]| words(Cut::Spans(starts, ends));
@@ -302,24 +311,25 @@ impl Pretokenizer {
             return false;
         }
         if let [stage] = self.stages.as_slice()
-            && borders::<false>(stage, text.as_bytes(), &mut words)
+            && borders::<false>(stage.of(text), text.as_bytes(), &mut words)
         {
             return true;
         }
         self.listed(text, words)
     }
 
-    /// Whether the words of a text are found by masks, and all it is made of are words.
+    /// Whether the words of a text are found by masks, mostly, and all it is made of are words.
     pub(crate) fn has_rule(&self) -> bool {
-        use Stage::{Cl100k, Gpt2, Llama3, O200k, Qwen2, Tekken};
-        matches!(*self.stages, [Gpt2 | Cl100k | O200k | Llama3 | Qwen2 | Tekken])
+        use Stage::{Cl100k, Gpt2, Kin, Llama3, O200k, Qwen2, Tekken};
+        matches!(*self.stages, [Gpt2 | Cl100k | O200k | Llama3 | Qwen2 | Tekken | Kin(_)])
     }
 
-    /// As [`Pretokenizer::for_each_list`], where every line, with its line end, is a text. Without it, its words are the
+    /// As [`Pretokenizer::for_each_list`], by masks, where every line, with its line end, is a text. Without it, its words are the
     /// same: that of the line end, or the one that ends with it, ends before it.
     pub(crate) fn for_each_list_of_lines(&self, lines: &str, words: impl FnMut(&[u32])) -> bool {
         let [stage] = self.stages.as_slice() else { return false };
-        u32::try_from(lines.len()).is_ok() && borders::<true>(stage, lines.as_bytes(), words)
+        u32::try_from(lines.len()).is_ok()
+            && borders::<true>(stage.of(lines), lines.as_bytes(), words)
     }
 
     /// Cuts parts of a text: as [`Pretokenizer::for_each`] on each of them, but with one account of
@@ -352,10 +362,11 @@ fn run_sequence(
     word: &mut dyn FnMut(usize, usize),
 ) -> Result<()> {
     let Some((second, rest)) = rest.split_first() else {
-        return first.run(text, base, account, |start, end| word(base + start, base + end));
+        let word = |start, end| word(base + start, base + end);
+        return first.of(text).run(text, base, account, word);
     };
     let mut inner = Ok(());
-    let outer = first.run(text, base, account, |start, end| {
+    let outer = first.of(text).run(text, base, account, |start, end| {
         if inner.is_ok() {
             inner = run_sequence(second, rest, &text[start..end], base + start, account, word);
         }
@@ -368,7 +379,17 @@ impl Stage {
     fn is_certain(&self) -> bool {
         match self {
             Stage::Regex(engine) => engine.is_certain(),
+            Stage::Kin(kin) => kin.engine.is_certain(),
             _ => true,
+        }
+    }
+
+    /// What cuts this text.
+    #[inline]
+    fn of(&self, text: &str) -> &Self {
+        match self {
+            Stage::Kin(kin) if kin.is_usual(text) => &kin.usual,
+            _ => self,
         }
     }
 
@@ -423,6 +444,9 @@ impl Stage {
                 Stage::Regex(Box::new(regex::Engine::new(pattern, Matches::Only, false)?))
             }
             Scheme::Regex { pattern, matches, invert, literal } => {
+                if !literal && let Some(kin) = Kin::new(pattern, *matches, *invert)? {
+                    return Ok(Stage::Kin(Box::new(kin)));
+                }
                 let pattern = if *literal { &*fancy_regex::escape(pattern) } else { pattern };
                 Stage::Regex(Box::new(regex::Engine::new(pattern, *matches, *invert)?))
             }
@@ -479,6 +503,7 @@ impl Stage {
             Stage::ThreeDigits => tile(text, simple::three_digits_end, word),
             Stage::Script => script::scan(text, word),
             Stage::Regex(engine) => return engine.scan(text, base, account, word),
+            Stage::Kin(kin) => return kin.engine.scan(text, base, account, word),
         }
         Ok(())
     }
