@@ -7,12 +7,15 @@
 //! Rule: what is taken here means the same to `fancy-regex`, which runs all else. Both read expressions by themselves, so only
 //! what they read alike is taken: see [`is_common`].
 //!
-//! `regex-automata` makes the automaton's states as texts ask for them, within two MiB; should that not do, it goes on
-//! without them, in time that is still linear.
+//! `regex-automata` makes the automaton's states as texts ask for them, within two MiB. Where a match may begin is told by its
+//! first byte; only if none begins there after all, it is looked for from there on.
 
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 
-use regex_automata::meta::{Cache, Regex};
+use regex_automata::hybrid::CacheError;
+use regex_automata::hybrid::dfa::{Cache, DFA};
+use regex_automata::meta::{self, Regex};
 use regex_automata::util::pool::{Pool, PoolGuard};
 use regex_automata::{Anchored, Input};
 use regex_syntax::ast::{
@@ -26,15 +29,27 @@ const TAILS: [&str; 2] = [r"\s+(?!\S)|\s+", r"\s+(?!\S)|\s"];
 /// The number of the run of white space that stands for it.
 const TAIL: usize = 1;
 
-type MakeCache =
-    Box<dyn Fn() -> Cache + Send + Sync + std::panic::UnwindSafe + std::panic::RefUnwindSafe>;
-
 /// Such an expression, compiled.
 #[derive(Debug)]
 pub(super) struct Plain {
+    dfa: DFA,
+    /// The same, which also finds where a match begins.
     regex: Regex,
-    /// The states that were made so far, for each thread.
-    caches: Pool<Cache, MakeCache>,
+    /// Whether a match may begin with each byte.
+    begins: Box<[bool; 256]>,
+    has_tail: bool,
+    /// For each thread.
+    states: Pool<States, MakeStates>,
+}
+
+type MakeStates = Box<dyn Fn() -> States + Send + Sync + UnwindSafe + RefUnwindSafe>;
+
+/// The states that were made so far.
+#[derive(Debug)]
+struct States {
+    dfa: Cache,
+    /// Made when first asked for.
+    regex: Option<meta::Cache>,
 }
 
 impl Plain {
@@ -50,46 +65,124 @@ impl Plain {
             return None;
         }
         let patterns: Vec<&str> = [first].into_iter().chain(tail).collect();
+        let dfa = DFA::new_many(&patterns).ok()?;
         let regex = Regex::new_many(&patterns).ok()?;
-        let made = regex.clone();
-        let caches = Pool::new(Box::new(move || made.create_cache()) as MakeCache);
-        Some(Arc::new(Self { regex, caches }))
+        let begins = begins(&dfa).ok()?;
+        let made = dfa.clone();
+        let make = move || States { dfa: made.create_cache(), regex: None };
+        let states = Pool::new(Box::new(make) as MakeStates);
+        Some(Arc::new(Self { dfa, regex, begins, has_tail: tail.is_some(), states }))
     }
 
     /// Readies itself for the searches of one text.
     pub(super) fn search(&self) -> Search<'_> {
-        let is_all = self.regex.pattern_len() > TAIL;
-        Search { regex: &self.regex, cache: self.caches.get(), is_here: is_all }
+        Search { plain: self, states: self.states.get() }
     }
+}
+
+/// Whether a match may begin with each byte.
+fn begins(dfa: &DFA) -> Result<Box<[bool; 256]>, CacheError> {
+    let mut begins = Box::new([true; 256]);
+    let mut cache = dfa.create_cache();
+    for text in ["", "a", "\n"] {
+        // Behind nothing, or something.
+        let here = Input::new(text).range(text.len()..).anchored(Anchored::Yes);
+        let Ok(start) = dfa.start_state_forward(&mut cache, &here) else { return Ok(begins) };
+        if dfa.next_eoi_state(&mut cache, start)?.is_match() {
+            return Ok(begins);
+        }
+    }
+    let here = Input::new("").anchored(Anchored::Yes);
+    for (byte, may) in (0..=u8::MAX).zip(begins.iter_mut()) {
+        let Ok(start) = dfa.start_state_forward(&mut cache, &here) else { return Ok(begins) };
+        *may = !dfa.next_state(&mut cache, start, byte)?.is_dead();
+    }
+    Ok(begins)
 }
 
 /// The searches of one text.
 pub(super) struct Search<'a> {
-    regex: &'a Regex,
-    cache: PoolGuard<'a, Cache, MakeCache>,
-    /// Matches mostly begin right where they are looked for: the last one did, or all text matches.
-    is_here: bool,
+    plain: &'a Plain,
+    states: PoolGuard<'a, States, MakeStates>,
 }
 
 impl Search<'_> {
     /// The first match at or behind `at`.
     #[inline]
     pub(super) fn find(&mut self, text: &str, at: usize) -> Option<(usize, usize)> {
-        let rest = Input::new(text).range(at..);
-        // Right here nobody has to look for where it begins.
-        let here = self.is_here.then(|| rest.clone().anchored(Anchored::Yes));
-        let here = here.and_then(|here| self.regex.search_half_with(&mut self.cache, &here));
-        let (start, end, pattern) = match here {
-            Some(found) => (at, found.offset(), found.pattern()),
-            None => {
-                let found = self.regex.search_with(&mut self.cache, &rest)?;
-                self.is_here = found.start() == at;
-                (found.start(), found.end(), found.pattern())
-            }
+        let plain = self.plain;
+        let rest = &text.as_bytes()[at..];
+        let start = match rest.iter().position(|&byte| plain.begins[usize::from(byte)]) {
+            Some(first) => at + first,
+            // Nothing may be a match, too.
+            None if rest.is_empty() => at,
+            None => return None,
         };
-        Some((start, if pattern.as_usize() == TAIL { step_back(text, start, end) } else { end }))
+        match self.end(text, start) {
+            Ok(Some(end)) => Some((start, end)),
+            _ => self.find_from(text, start),
+        }
+    }
+
+    /// Where the match ends that begins at `start`, if there is one.
+    #[inline(always)]
+    fn end(&mut self, text: &str, start: usize) -> Result<Option<usize>, GaveUp> {
+        let (dfa, cache) = (&self.plain.dfa, &mut self.states.dfa);
+        let made = cache.clear_count();
+        let bytes = text.as_bytes();
+        let here = Input::new(text).range(start..).anchored(Anchored::Yes);
+        let mut state = dfa.start_state_forward(cache, &here).map_err(|_| GaveUp)?;
+        // A state tells that there was a match before the byte that led to it.
+        let (mut last, mut at) = (None, start);
+        loop {
+            let next = bytes.get(at);
+            let moved = match next {
+                Some(&byte) => dfa.next_state(cache, state, byte),
+                None => dfa.next_eoi_state(cache, state),
+            };
+            state = moved.map_err(|_| GaveUp)?;
+            if state.is_tagged() {
+                if state.is_match() {
+                    last = Some((at, state));
+                } else if state.is_dead() {
+                    break;
+                } else if !state.is_start() {
+                    return Err(GaveUp);
+                }
+            }
+            if next.is_none() {
+                break;
+            }
+            at += 1;
+        }
+        let Some((end, state)) = last else { return Ok(None) };
+        if !self.plain.has_tail || end == text.len() || end == start {
+            return Ok(Some(end));
+        }
+        let is_blank = !bytes[end - 1].is_ascii_graphic();
+        if is_blank && cache.clear_count() != made {
+            // The state is gone.
+            return Err(GaveUp);
+        }
+        let is_tail = is_blank && dfa.match_pattern(cache, state, 0).as_usize() == TAIL;
+        Ok(Some(if is_tail { step_back(text, start, end) } else { end }))
+    }
+
+    /// The first match at or behind `at`, wherever it begins.
+    #[cold]
+    #[inline(never)]
+    fn find_from(&mut self, text: &str, at: usize) -> Option<(usize, usize)> {
+        let Plain { regex, .. } = self.plain;
+        let cache = self.states.regex.get_or_insert_with(|| regex.create_cache());
+        let found = regex.search_with(cache, &Input::new(text).range(at..))?;
+        let (start, end) = (found.start(), found.end());
+        let is_tail = found.pattern().as_usize() == TAIL;
+        Some((start, if is_tail { step_back(text, start, end) } else { end }))
     }
 }
+
+/// The automaton had no room for its states.
+struct GaveUp;
 
 /// Where `\s+(?!\S)|\s+` ends, of a run of white space.
 fn step_back(text: &str, start: usize, end: usize) -> usize {
