@@ -74,6 +74,17 @@ impl Plain {
         Some(Arc::new(Self { dfa, regex, begins, has_tail: tail.is_some(), states }))
     }
 
+    /// The first place at or behind `at` where a match may begin.
+    #[inline]
+    pub(super) fn begin(&self, text: &str, at: usize) -> Option<usize> {
+        let rest = &text.as_bytes()[at..];
+        if rest.is_empty() {
+            // Nothing may be a match, too.
+            return Some(at);
+        }
+        Some(at + rest.iter().position(|&byte| self.begins[usize::from(byte)])?)
+    }
+
     /// Readies itself for the searches of one text.
     pub(super) fn search(&self) -> Search<'_> {
         Search { plain: self, states: self.states.get() }
@@ -110,14 +121,7 @@ impl Search<'_> {
     /// The first match at or behind `at`.
     #[inline]
     pub(super) fn find(&mut self, text: &str, at: usize) -> Option<(usize, usize)> {
-        let plain = self.plain;
-        let rest = &text.as_bytes()[at..];
-        let start = match rest.iter().position(|&byte| plain.begins[usize::from(byte)]) {
-            Some(first) => at + first,
-            // Nothing may be a match, too.
-            None if rest.is_empty() => at,
-            None => return None,
-        };
+        let start = self.plain.begin(text, at)?;
         match self.end(text, start) {
             Ok(Some(end)) => Some((start, end)),
             _ => self.find_from(text, start),

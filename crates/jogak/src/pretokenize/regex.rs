@@ -181,6 +181,10 @@ impl Engine {
         let Some(plain) = &self.plain else {
             return one_by_one(text, each, |at| self.find(text, at, base, account));
         };
+        // Most words that another stage has cut have no match.
+        if plain.begin(text, 0).is_none() {
+            return Ok(());
+        }
         let mut search = plain.search();
         one_by_one(text, each, |at| Ok(search.find(text, at)))
     }
