@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +15,9 @@ from hypothesis import strategies as st
 import jogak
 from jogak import reference
 from jogak.formats import native
-from jogak.spec import BPEModel, Spec, pretokenizer_from_dict, resolve_pretokenizer
+from jogak.formats.gguf_words import PRE
+from jogak.spec import BPEModel, Spec, Split, pretokenizer_from_dict, resolve_pretokenizer
+from jogak.spec.schemes import SCHEMES
 
 tokenizers = pytest.importorskip("tokenizers")
 P = tokenizers.pre_tokenizers
@@ -126,7 +129,8 @@ def test_each_pattern_has_a_name_only_if_it_cuts_the_same() -> None:
     long = ["가 ".join(texts(seed, 200)) for seed in range(3)]
     some = [*long, "12345 don't\n\n  x", "a\n  ", "A'LL B'll"]
     for pattern, name in _NAMED.items():
-        plain = jogak.Split(pattern)
+        # As a group it has no shorter way than to be asked.
+        plain = jogak.Split(f"(?:{pattern})")
         for text in some:
             assert words(text, name) == words(text, plain), (name, ascii(text))
         if jogak.named_scheme(pattern) is None:
@@ -135,6 +139,16 @@ def test_each_pattern_has_a_name_only_if_it_cuts_the_same() -> None:
         peer = P.Split(tokenizers.Regex(pattern), "isolated")
         for text in some:
             assert words(text, name) == theirs(text, peer), (name, ascii(text))
+
+
+def test_the_core_knows_the_patterns_of_the_formats() -> None:
+    """Rust's tests hold the core's ways to cut by these patterns to what the patterns say."""
+    known = Path(__file__).parents[1] / "crates/jogak/tests/patterns.tsv"
+    name_of = {stages: name for name, stages in reversed(PRE.items())}
+    stages = [(name, stage) for stages, name in name_of.items() for stage in stages]
+    lines = [f"{name}\t{stage.pattern}\n" for name, stage in stages if isinstance(stage, Split)]
+    lines += [f"{name} (scheme)\t{one}\n" for name, some in SCHEMES.items() for one in some]
+    assert sorted(known.read_text("utf-8").splitlines(keepends=True)) == sorted(lines)
 
 
 @pytest.mark.parametrize("name", ["kimi", "deepseek-v3", "deepseek-coder", "qwen3.5", "starcoder"])

@@ -127,6 +127,12 @@ impl Engine {
         Ok(engine)
     }
 
+    /// The same expression, never run by an automaton.
+    #[cfg(test)]
+    pub(super) fn backtracking(&self) -> Self {
+        Self { plain: None, regexes: Default::default(), ..self.clone() }
+    }
+
     /// Whether no search can give up.
     pub(super) fn is_certain(&self) -> bool {
         self.plain.is_some()
@@ -285,7 +291,7 @@ mod tests {
         if engine.plain.is_none() {
             return false;
         }
-        let other = Engine { plain: None, regexes: Default::default(), ..engine.clone() };
+        let other = engine.backtracking();
         assert!(other.regex(0).is_ok(), "{pattern}");
         for text in texts {
             if let Some(expected) = matches(&other, text) {
@@ -317,6 +323,11 @@ mod tests {
         for pattern in OTHERS {
             assert!(!is_plain(pattern, &texts), "{pattern}");
         }
+        let known = include_str!("../../tests/patterns.tsv").lines();
+        let known: Vec<_> = known.map(|line| line.split_once('\t').unwrap()).collect();
+        let others = known.iter().filter(|(_, pattern)| !is_plain(pattern, &texts));
+        let names: Vec<_> = others.map(|(name, _)| *name).collect();
+        assert_eq!(names, ["jais-2", "tiny_aya", "afmoe"]);
     }
 
     #[test]
