@@ -47,6 +47,7 @@ POOLS = [
     "中文字一龥鿿鿐䷿﨑　 ",
     "éàÄßİıñ\u0301\u0300\u0327\u0345\u0340\u0344 aA=",
     "\u200b\u200d\ufeff\u00a0\u2003\u3000\u2581\x00\x0b\x0c\x1c\x85\ufffd\u0600\u06dd\u180e ab",
+    "\u2028\u2029\u1680\u00b8\u00a8\u00a0\u200b \n ab",
     "\U0001f468\u200d\U0001f469\U0001f1f0\U0001f1f7\u2764\ufe0f ab",
     [
         " the",
@@ -168,6 +169,19 @@ NORMALIZERS: dict[str, tuple[Normalizer, ...]] = {
     "form": (jogak.UnicodeForm("nfkc"), jogak.Lowercase()),
     "marks": (jogak.UnicodeForm("nfd"), jogak.StripMarks(), jogak.HfNmt()),
     "replaced": (jogak.Replace("xy", " z"), jogak.CollapseSpaces()),
+    # As HF tokenizers has SentencePiece's models.
+    "squeezed": (
+        jogak.RuleSet("nmt_nfkc"),
+        jogak.Strip(left=False),
+        jogak.Replace(" {2,}", "▁", regex=True),
+    ),
+    "stripped first": (
+        jogak.Strip(),
+        jogak.RuleSet("nmt_nfkc"),
+        jogak.Replace(" {2,}", " ", regex=True),
+    ),
+    "only squeezed": (jogak.Lowercase(), jogak.Replace(" {2,}", " ", regex=True)),
+    "only stripped": (jogak.Strip(right=False), jogak.RuleSet("nmt_nfkc"), jogak.Strip()),
     "replaced across": (jogak.Replace("x y", "z"), jogak.Replace(r"\s{2,}", " ", regex=True)),
 }
 
@@ -184,6 +198,68 @@ def test_metaspace(name: str, precision: Precision, collected: tuple[str, ...]) 
         model = unigram(collected, precision)
         spec = Spec(model=model, normalizer=NORMALIZERS[name], pretokenizer=(spaces,))
         compare(jogak.Tokenizer(spec), texts)
+
+
+@pytest.mark.parametrize("name", NORMALIZERS)
+@pytest.mark.parametrize("prepend", ["always", "never", "first"])
+def test_white_space_that_is_dropped(
+    name: str, prepend: Literal["always", "never", "first"]
+) -> None:
+    for only_missing, split in itertools.product((False, True), (False, True)):
+        spaces = jogak.Metaspace(prepend=prepend, only_missing=only_missing, split=split)
+        cut = (jogak.Named("whitespace"), spaces)
+        model = unigram(PIECES, "double")
+        tok = jogak.Tokenizer(Spec(model=model, normalizer=NORMALIZERS[name], pretokenizer=cut))
+        compare(tok, [*hostile(5, 400), "".join(hostile(4, 400))])
+
+
+SQUEEZE, CLEAN = jogak.Replace(" {2,}", "▁", regex=True), jogak.Replace(" {2,}", " ", regex=True)
+#: What stands before and behind the charsmap in HF tokenizers' files of SentencePiece's models.
+AROUND: dict[str, tuple[list[Normalizer], list[Normalizer]]] = {
+    "now": ([], [jogak.Strip(left=False), SQUEEZE]),
+    "before": ([], [CLEAN]),
+    "deberta": ([jogak.Strip()], [CLEAN]),
+    "albert": (
+        [
+            jogak.Replace("``", '"'),
+            jogak.Replace("''", '"'),
+            jogak.UnicodeForm("nfkd"),
+            jogak.StripMarks(),
+            jogak.Lowercase(),
+        ],
+        [],
+    ),
+    "all": ([jogak.Strip(), jogak.Lowercase()], [jogak.Strip(left=False), SQUEEZE]),
+}
+
+
+@pytest.mark.parametrize("name", AROUND)
+@pytest.mark.parametrize("drops", [False, True])
+def test_files_of_sentencepiece_for_hugging_face(
+    name: str, drops: bool, data: Callable[[str], Path]
+) -> None:
+    spec = jogak.load(data("models/t5-small/tokenizer.json")).spec
+    before, behind = AROUND[name]
+    spaces = jogak.Metaspace(prepend="always", only_missing=True)
+    cut = (jogak.Named("whitespace"), spaces) if drops else (spaces,)
+    normalizer = (*before, *spec.normalizer, *behind)
+    tok = jogak.Tokenizer(dataclasses.replace(spec, normalizer=normalizer, pretokenizer=cut))
+    compare(tok, list(hostile(1, 3000)))
+    compare(tok, list(every_character(101)))
+    compare(tok, ["".join(hostile(2, 2000))])
+
+
+@pytest.mark.parametrize("matches", ["isolated", "merged_with_previous", "removed", "only"])
+def test_texts_that_nothing_cuts(
+    matches: Literal["isolated", "merged_with_previous", "removed", "only"],
+    data: Callable[[str], Path],
+) -> None:
+    """Gemma's: spaces are marks when it is asked where they are."""
+    spec = jogak.load(data("models/mistral-v1/tokenizer.json")).spec
+    cut = (jogak.Split(" ", matches=matches, regex=False),)
+    for replaced in (jogak.Replace(" ", "▁"), jogak.Replace(" ", "▁ ")):
+        changed = dataclasses.replace(spec, normalizer=(replaced,), pretokenizer=cut)
+        compare(jogak.Tokenizer(changed), list(hostile(1, 500)))
 
 
 def test_near_ties_far_into_a_text() -> None:

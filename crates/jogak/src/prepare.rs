@@ -10,7 +10,7 @@ mod steps;
 use crate::count::{Counter, Words};
 use crate::error::Result;
 use crate::normalize::{Aligned, Buffers, Normalizer, Origins, Place, Rule, metaspace};
-use crate::pretokenize::{Dummy, Metaspace, Pretokenizer, Scheme};
+use crate::pretokenize::{Dummy, Matches, Metaspace, Pretokenizer, Scheme};
 use quiet::Quiet;
 pub(crate) use raw::{Raw, RawList, RawScratch, Ready};
 use steps::Step;
@@ -19,6 +19,8 @@ use steps::Step;
 #[derive(Debug, Clone)]
 pub struct Prepare {
     normalizer: Normalizer,
+    /// The same for words that have no white space at their ends, if that makes a difference.
+    words: Option<Normalizer>,
     /// How spaces are written, anywhere in the sequence.
     spaces: Option<Metaspace>,
     front: Front,
@@ -106,6 +108,8 @@ impl Prepare {
     /// As [`Normalizer::new`] and [`Pretokenizer::new`].
     pub fn new(rules: &[Rule], schemes: &[Scheme]) -> Result<Self> {
         let normalizer = Normalizer::new(rules)?;
+        let idle = schemes.iter().take_while(|scheme| is_idle(scheme, &normalizer)).count();
+        let schemes = &schemes[idle..];
         let spaces = schemes.iter().find_map(|scheme| match scheme {
             &Scheme::Metaspace(spaces) => Some(spaces),
             _ => None,
@@ -130,8 +134,16 @@ impl Prepare {
         };
         let raw = Raw::new(&normalizer, schemes);
         let quiet = raw.and_then(|_| Quiet::new(&normalizer, schemes));
-        let goes_by_characters = !normalizer.is_empty() && normalizer.goes_by_characters();
-        Ok(Self { normalizer, spaces, front, pretokenizer, raw, quiet, goes_by_characters })
+        let strips = |rule: &Rule| matches!(rule, Rule::Strip { .. });
+        let words = raw.filter(|_| rules.iter().any(strips)).map(|_| normalizer.of_words());
+        let made = words.as_ref().unwrap_or(&normalizer);
+        let goes_by_characters = !normalizer.is_empty() && made.goes_by_characters();
+        Ok(Self { normalizer, words, spaces, front, pretokenizer, raw, quiet, goes_by_characters })
+    }
+
+    /// What normalizes raw words that have no white space at their ends.
+    fn of_words(&self) -> &Normalizer {
+        self.words.as_ref().unwrap_or(&self.normalizer)
     }
 
     /// How texts may be cut before they are normalized, if they may.
@@ -333,6 +345,17 @@ impl Prepare {
             _ => Ok(AlignedText { text, parts: None, origins }),
         }
     }
+}
+
+/// Whether a scheme cuts at a text that the normalizer leaves nowhere, and so leaves all as it is: Gemma's is to cut
+/// behind spaces, all of which are marks by then.
+fn is_idle(scheme: &Scheme, normalizer: &Normalizer) -> bool {
+    let Scheme::Regex { pattern, matches, invert: false, literal: true } = scheme else {
+        return false;
+    };
+    let mut characters = pattern.chars();
+    let only = characters.next().filter(|_| characters.next().is_none());
+    *matches != Matches::Only && only.is_some_and(|c| normalizer.leaves_no(c))
 }
 
 /// Takes the steps; the text is then in `out`, and `parts` are its parts. No step may ask for origins

@@ -9,7 +9,9 @@
 //! - case, BERT's parts: they see one character;
 //! - charsmaps: no key has a blank in it but a blank by itself, which becomes a space; by grapheme
 //!   clusters, too, if blanks are clusters by themselves, which each word says of itself;
-//! - replaced texts, kept texts: there is no blank in them.
+//! - replaced texts, kept texts: there is no blank in them;
+//! - white space that is stripped off the ends of a text, where runs of spaces become one behind all else: of no word,
+//!   which tells of itself whether other white space is at its ends.
 
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -31,8 +33,12 @@ const BLANKS: [char; 4] = [' ', '\t', '\n', '\r'];
 pub(crate) struct AtBlanks {
     /// All blanks become spaces; otherwise only spaces are certain.
     pub(crate) all: bool,
+    /// All blanks stay white space.
+    pub(crate) white: bool,
     /// Runs of spaces become one, and go at the ends of a text.
     pub(crate) collapse: bool,
+    /// They do not go so, but as this says.
+    pub(crate) squeeze: Option<Squeeze>,
     /// Words are to be asked whether [they begin and end by themselves](Normalizer::is_apart).
     pub(crate) graphemes: bool,
     /// What they are asked for is what other rules leave of them: letters stay letters at the ends of a word, of
@@ -44,12 +50,24 @@ pub(crate) struct AtBlanks {
     pub(crate) chinese: bool,
 }
 
+/// What becomes of blanks where all rules see to are runs of spaces, and white space at the ends of each stretch of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Squeeze {
+    /// Runs become a `▁` rather than a space.
+    pub(crate) to_mark: bool,
+    /// White space goes where a stretch ends.
+    pub(crate) right: bool,
+}
+
 impl Normalizer {
     /// What is certain of blanks; None for nothing.
     pub(super) fn certain(rules: &[Rule], stages: &[Stage]) -> Result<Option<AtBlanks>> {
         let kept = |rule: &Rule| match rule {
             Rule::Charsmap { keep, .. } => keep.iter().any(|text| text.contains(BLANKS)),
-            Rule::Replace { pattern, regex, .. } => *regex || pattern.contains(BLANKS),
+            Rule::Replace { pattern, with, regex: true } => {
+                pattern != edit::SPACES || !matches!(&**with, " " | "▁")
+            }
+            Rule::Replace { pattern, .. } => pattern.contains(BLANKS),
             _ => false,
         };
         if rules.iter().any(kept) {
@@ -57,9 +75,10 @@ impl Normalizer {
         }
         let (mut tabs, mut graphemes, mut collapse) = (true, false, false);
         let (mut punctuation, mut chinese) = (true, false);
+        let (mut squeeze, mut strips, mut strips_right) = (None, false, false);
         for (number, stage) in stages.iter().enumerate() {
             let keeps_letters = || stages[..number].iter().all(Stage::keeps_letters);
-            if collapse {
+            if collapse || squeeze.is_some() {
                 return Ok(None);
             }
             let map = match stage {
@@ -74,6 +93,14 @@ impl Normalizer {
                 }
                 Stage::Replace(replacer) if replacer.is_plain() => {
                     punctuation = false;
+                    continue;
+                }
+                Stage::Replace(replacer) if replacer.squeezes() => {
+                    squeeze = Some(replacer.with() != " ");
+                    continue;
+                }
+                Stage::Strip { right, .. } => {
+                    (strips, strips_right) = (true, strips_right | right);
                     continue;
                 }
                 Stage::Collapse => {
@@ -95,21 +122,51 @@ impl Normalizer {
                 None => return Ok(None),
             }
         }
+        if squeeze.is_none() && strips {
+            return Ok(None);
+        }
+        let squeeze = squeeze.map(|to_mark| Squeeze { to_mark, right: strips_right });
         let normalizer = Normalizer { stages: stages.to_vec(), at_blanks: None, spaces: None };
+        let normalizer = normalizer.of_words();
         let mut buffers = Buffers::default();
+        let mut white = tabs;
         for blank in ["\t", "\n", "\r"] {
-            tabs &= normalizer.text(blank, WITHIN, &mut buffers)? == " ";
+            let made = normalizer.text(blank, WITHIN, &mut buffers)?;
+            tabs &= made == " ";
+            white &= made == " " || made == blank;
         }
         if normalizer.text(" ", WITHIN, &mut buffers)? != " " {
             return Ok(None);
         }
-        let later = graphemes && !matches!(stages.first(), Some(Stage::Graphemes(_)));
-        Ok(Some(AtBlanks { all: tabs, collapse, graphemes, later, punctuation, chinese }))
+        let later = graphemes && !matches!(normalizer.stages.first(), Some(Stage::Graphemes(_)));
+        Ok(Some(AtBlanks {
+            all: tabs,
+            white,
+            collapse,
+            squeeze,
+            graphemes,
+            later,
+            punctuation,
+            chinese,
+        }))
     }
 
     /// What is certain of the blanks of a text; None for nothing.
     pub(crate) fn at_blanks(&self) -> Option<AtBlanks> {
         self.at_blanks
+    }
+
+    /// The same rules but those that strip, for words that have no white space at their ends.
+    pub(crate) fn of_words(&self) -> Normalizer {
+        let words = self.stages.iter().filter(|stage| !matches!(stage, Stage::Strip { .. }));
+        Normalizer { stages: words.cloned().collect(), at_blanks: None, spaces: None }
+    }
+
+    /// Whether no text that is left has a `c`.
+    pub(crate) fn leaves_no(&self, c: char) -> bool {
+        let Some(Stage::Replace(replacer)) = self.stages.last() else { return false };
+        matches!(replacer.pattern(), edit::Pattern::Text(text) if *text == c.to_string())
+            && !replacer.with().contains(c)
     }
 
     /// Characters below U+10000 such that a text of nothing else is never changed; None if nothing is
@@ -125,8 +182,15 @@ impl Normalizer {
                 Stage::Case(caser) => caser.capitals(),
                 Stage::Bert(part) => part.set(),
                 Stage::Replace(replacer) => {
-                    let edit::Pattern::Text(pattern) = replacer.pattern() else { return None };
-                    first = CharSet::new(pattern.chars().next());
+                    first = match replacer.pattern() {
+                        edit::Pattern::Text(pattern) => CharSet::new(pattern.chars().next()),
+                        edit::Pattern::Spaces => CharSet::new([' ']),
+                        edit::Pattern::Regex(_) => return None,
+                    };
+                    &first
+                }
+                Stage::Strip { .. } => {
+                    first = CharSet::new(('\0'..='\u{FFFF}').filter(|c| c.is_whitespace()));
                     &first
                 }
                 Stage::Collapse => {
@@ -145,9 +209,13 @@ impl Normalizer {
     /// others: no rule sees a character's neighbours, unless to sort marks.
     pub(crate) fn goes_by_characters(&self) -> bool {
         match self.stages.as_slice() {
-            [Stage::RuleSet(_) | Stage::Charsmap(..) | Stage::Graphemes(_), rest @ ..] => rest
-                .iter()
-                .all(|stage| matches!(stage, Stage::Bert(_) | Stage::Case(_) | Stage::Collapse)),
+            [Stage::RuleSet(_) | Stage::Charsmap(..) | Stage::Graphemes(_), rest @ ..] => {
+                rest.iter().all(|stage| match stage {
+                    Stage::Bert(_) | Stage::Case(_) | Stage::Collapse => true,
+                    Stage::Replace(replacer) => replacer.squeezes(),
+                    _ => false,
+                })
+            }
             stages => stages.iter().all(|stage| match stage {
                 Stage::Bert(_) => true,
                 // Folding makes a letter of a mark.
@@ -202,6 +270,9 @@ impl Stage {
         match self {
             Self::Form(former) => matches!(former.form(), Form::Nfd | Form::Nfkd),
             Self::Bert(part) => matches!(part, bert::Part::Marks),
+            // A small letter may have a mark behind it.
+            Self::Case(caser) => !caser.folds(),
+            Self::Strip { .. } => true,
             Self::Replace(replacer) => {
                 let with = replacer.with().as_bytes();
                 replacer.is_plain() && !with.is_empty() && with.iter().all(u8::is_ascii_graphic)
@@ -248,6 +319,11 @@ impl edit::Replacer {
     /// Whether it looks for a text as it stands.
     fn is_plain(&self) -> bool {
         matches!(self.pattern(), edit::Pattern::Text(_))
+    }
+
+    /// Whether runs of spaces become a space, or a mark.
+    fn squeezes(&self) -> bool {
+        matches!(self.pattern(), edit::Pattern::Spaces) && matches!(self.with(), " " | "▁")
     }
 }
 
@@ -338,7 +414,14 @@ mod tests {
     fn letters_stay_apart_without_their_marks() {
         let mut buffers = Buffers::default();
         for form in [Form::Nfd, Form::Nfkd] {
-            for rules in [vec![Rule::Form(form)], vec![Rule::Form(form), Rule::StripMarks]] {
+            let (form, marks, lower) = (Rule::Form(form), Rule::StripMarks, Rule::Lowercase);
+            for rules in [
+                vec![form.clone()],
+                vec![form.clone(), marks.clone()],
+                vec![lower.clone()],
+                vec![lower.clone(), form.clone(), marks.clone()],
+                vec![Rule::Strip { left: true, right: true }, form, marks, lower],
+            ] {
                 let normalizer = Normalizer::new(&rules).unwrap();
                 assert!(normalizer.stages.iter().all(Stage::keeps_letters));
                 for c in ('\0'..=char::MAX).filter(|&c| is_letter(c)) {
@@ -365,8 +448,38 @@ mod tests {
         let found = certain(&xlnet).map(|found| (found.graphemes, found.later));
         assert_eq!(found, Some((true, true)));
         assert!(!certain(&[clusters()]).unwrap().later);
-        for first in [replace(""), replace("\u{301}"), Rule::Form(Form::Nfc), Rule::Lowercase] {
+        for first in [replace(""), replace("\u{301}"), Rule::Form(Form::Nfc), Rule::Casefold] {
             assert_eq!(certain(&[first, clusters()]), None);
+        }
+    }
+
+    #[test]
+    fn runs_of_spaces_may_become_one_behind_all_else() {
+        let squeeze = |with: &str| Rule::Replace {
+            pattern: edit::SPACES.to_owned(),
+            with: with.to_owned(),
+            regex: true,
+        };
+        let strip = |left, right| Rule::Strip { left, right };
+        let found = |rules: &[Rule]| certain(rules).unwrap().squeeze;
+        let (to_mark, right) = (true, true);
+        assert_eq!(found(&[Rule::Lowercase]), None);
+        assert_eq!(found(&[squeeze("▁")]), Some(Squeeze { to_mark, right: false }));
+        assert_eq!(found(&[strip(true, false), squeeze("▁")]), found(&[squeeze("▁")]));
+        assert_eq!(found(&[strip(false, true), squeeze("▁")]), Some(Squeeze { to_mark, right }));
+        let clusters = Rule::Charsmap { bytes: vec![], keep: vec![], graphemes: true };
+        let rules = [strip(true, true), clusters, squeeze(" ")];
+        assert_eq!(found(&rules), Some(Squeeze { to_mark: false, right }));
+        assert!(!certain(&rules).unwrap().later);
+        for rules in [
+            vec![squeeze("x")],
+            vec![squeeze("")],
+            vec![squeeze(" "), Rule::Lowercase],
+            vec![squeeze(" "), strip(true, true)],
+            vec![strip(true, true), Rule::Lowercase],
+            vec![Rule::Replace { pattern: " {3,}".into(), with: " ".into(), regex: true }],
+        ] {
+            assert_eq!(certain(&rules), None, "{rules:?}");
         }
     }
 

@@ -12,8 +12,13 @@ const MARK: char = '▁';
 #[derive(Debug, Clone)]
 pub(super) enum Pattern {
     Text(String),
+    /// Two spaces and more.
+    Spaces,
     Regex(Box<Finder>),
 }
+
+/// The expression for two spaces and more, as HF tokenizers writes it for SentencePiece's models.
+pub(super) const SPACES: &str = " {2,}";
 
 /// Replaces every match, from the left, by a text as it stands.
 #[derive(Debug, Clone)]
@@ -31,7 +36,9 @@ impl Replacer {
                 expected: "at least one character".to_owned(),
             });
         }
-        let pattern = if regex {
+        let pattern = if regex && pattern == SPACES {
+            Pattern::Spaces
+        } else if regex {
             Pattern::Regex(Box::new(Finder::new(pattern)?))
         } else {
             Pattern::Text(pattern.to_owned())
@@ -53,6 +60,7 @@ impl Replacer {
     pub(super) fn changes(&self, text: &str) -> bool {
         match &self.pattern {
             Pattern::Text(pattern) => text.contains(pattern.as_str()),
+            Pattern::Spaces => text.contains("  "),
             // There is no match in nothing, as in Hugging Face's library.
             Pattern::Regex(_) => !text.is_empty(),
         }
@@ -70,6 +78,16 @@ impl Replacer {
             Pattern::Text(pattern) => {
                 for start in memchr::memmem::find_iter(text.as_bytes(), pattern.as_bytes()) {
                     replace(start, start + pattern.len());
+                }
+            }
+            Pattern::Spaces => {
+                let bytes = text.as_bytes();
+                let mut from = 0;
+                while let Some(found) = memchr::memmem::find(&bytes[from..], b"  ") {
+                    let start = from + found;
+                    let run = bytes[start..].iter().take_while(|&&byte| byte == b' ').count();
+                    from = start + run;
+                    replace(start, from);
                 }
             }
             Pattern::Regex(finder) => finder.for_each(text, replace)?,

@@ -43,7 +43,7 @@ pub use jamo::{ESCAPE, Jamo, compose};
 pub use rules::{RuleSet, parse_rules};
 
 pub(crate) use align::{Aligned, Shifted, Sink};
-pub(crate) use certain::{Untouched, WITHIN};
+pub(crate) use certain::{Squeeze, Untouched, WITHIN};
 pub(crate) use charsmap::Kept;
 
 use align::Complete;

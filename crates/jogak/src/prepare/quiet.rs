@@ -174,7 +174,6 @@ mod tests {
     fn says_no_where_nothing_is_certain() {
         for rules in [
             vec![Rule::Replace { pattern: "a".into(), with: "b".into(), regex: true }],
-            vec![Rule::Strip { left: true, right: true }],
             vec![Rule::DrawBytes],
         ] {
             let normalizer = Normalizer::new(&rules).unwrap();
@@ -182,5 +181,9 @@ mod tests {
         }
         let nothing = Normalizer::new(&[]).unwrap();
         assert!(Quiet::new(&nothing, &[Scheme::Whitespace]).is_none());
+        // What may be stripped is not quiet.
+        let strip = Normalizer::new(&[Rule::Strip { left: false, right: true }]).unwrap();
+        let quiet = Quiet::new(&strip, &[Scheme::Metaspace(Metaspace::DEFAULT)]).unwrap();
+        assert!(quiet.holds("a한") && !quiet.holds("a\u{2028}") && !quiet.holds("\u{3000}"));
     }
 }

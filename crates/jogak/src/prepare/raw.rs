@@ -21,7 +21,7 @@
 use super::mapped::Mapped;
 use super::{Prepare, Prepared, Scratch, Written};
 use crate::error::Result;
-use crate::normalize::{Normalizer, Place, WITHIN, metaspace};
+use crate::normalize::{Normalizer, Place, Squeeze, WITHIN, metaspace};
 use crate::pretokenize::{Apart, Dummy, LIST, Metaspace, Scheme};
 
 /// How texts are cut before they are normalized.
@@ -33,6 +33,8 @@ pub(crate) struct Raw {
     /// They are looked at behind other rules.
     later: bool,
     collapse: bool,
+    /// Runs of blanks become one, as this says.
+    squeeze: Option<Squeeze>,
     /// How spaces are written, where they are not dropped.
     spaces: Option<Metaspace>,
 }
@@ -89,16 +91,23 @@ fn with_blanks(before: u32, start: u32) -> u32 {
     if start - before == 1 { start } else { before }
 }
 
+/// Whether there is no white space at the ends of a text.
+fn is_solid(text: &str) -> bool {
+    text.trim() == text
+}
+
 impl Raw {
     /// None if it is not certain that this is exact.
     pub(super) fn new(normalizer: &Normalizer, schemes: &[Scheme]) -> Option<Raw> {
         let blanks = normalizer.at_blanks()?;
         let raw = |apart, spaces| {
             let (graphemes, later) = (blanks.graphemes, blanks.later);
-            Some(Raw { apart, graphemes, later, collapse: blanks.collapse, spaces })
+            let collapse = blanks.collapse || blanks.squeeze.is_some();
+            Some(Raw { apart, graphemes, later, collapse, squeeze: blanks.squeeze, spaces })
         };
         // Words see nothing of each other once white space is dropped.
-        let dropped = blanks.all || normalizer.is_empty();
+        let joined = blanks.squeeze.is_some_and(|squeeze| squeeze.to_mark);
+        let dropped = (blanks.white || normalizer.is_empty()) && !joined;
         match schemes {
             [Scheme::Bert | Scheme::Bert8] if dropped && !blanks.collapse => {
                 match (blanks.punctuation, blanks.chinese) {
@@ -120,6 +129,10 @@ impl Raw {
             {
                 None
             }
+            // The start of a text must count for a space, whether one is there or not.
+            &[Scheme::Metaspace(spaces)] if blanks.squeeze.is_some() && !spaces.only_missing => {
+                None
+            }
             &[Scheme::Metaspace(spaces)]
                 if spaces.escape && spaces.mark == MARK && !spaces.suffix =>
             {
@@ -136,7 +149,8 @@ impl Raw {
 
     /// Whether a text has the same words if others stand before and behind it, with blanks between.
     pub(crate) fn is_by_itself(&self) -> bool {
-        self.spaces.is_none_or(|spaces| self.collapse && adds(spaces, Place::WHOLE))
+        let keeps_end = self.squeeze.is_some_and(|squeeze| !squeeze.right);
+        self.spaces.is_none_or(|spaces| self.collapse && !keeps_end && adds(spaces, Place::WHOLE))
     }
 
     /// Calls `each` with the raw words of a stretch of text, left to right; false if they are not certain for a stretch that
@@ -152,8 +166,15 @@ impl Raw {
         // Places of words are of 32 bits.
         let Ok(length) = u32::try_from(bytes.len()) else { return false };
         let Some(spaces) = self.spaces.filter(|_| !self.collapse) else {
-            let adds_there = |spaces| adds(spaces, place) && place.first && place.last;
-            let is_certain = self.spaces.is_none_or(adds_there);
+            let is_certain = self.spaces.is_none_or(|spaces| {
+                adds(spaces, place)
+                    && match self.squeeze {
+                        None => place.first && place.last,
+                        Some(Squeeze { right, .. }) => {
+                            right || !bytes.last().is_some_and(|&byte| self.is_blank(byte))
+                        }
+                    }
+            });
             if is_certain {
                 self.apart.for_each_list(bytes, |starts, ends, characters| {
                     each(RawList::Words { starts, ends, characters });
@@ -252,7 +273,7 @@ impl Raw {
         if odd.is_none()
             && let Some(quiet) = &prepare.quiet
             && prepare.goes_by_characters
-            && let Some(text) = mapped.word(&prepare.normalizer, quiet, word)
+            && let Some(text) = mapped.word(prepare.of_words(), quiet, word)
         {
             return Ok(Some(Ready { prepared: Prepared { text, parts: None }, whole: true }));
         }
@@ -271,7 +292,12 @@ impl Raw {
             return Ok(None);
         }
         let Scratch { normalized, written } = ready;
-        let text = prepare.normalized(text, WITHIN, normalized)?;
+        let text = match &prepare.words {
+            // White space that may be stripped at the ends of a text.
+            Some(_) if !is_solid(word) => return Ok(None),
+            Some(words) => words.text(text, WITHIN, normalized)?,
+            None => prepare.normalized(text, WITHIN, normalized)?,
+        };
         let prepared = match self.spaces {
             None => {
                 let origins = || Ok(prepare.normalizer.aligned(text, WITHIN)?.1);
@@ -299,7 +325,7 @@ impl Raw {
         let utf8 = &mut [0; 4];
         let text = &*c.encode_utf8(utf8);
         // What is quiet among its like may be part of something with others.
-        if prepare.goes_by_characters && prepare.normalizer.joins(c) {
+        if prepare.goes_by_characters && prepare.of_words().joins(c) {
             return None;
         }
         if (!self.graphemes || Normalizer::is_surely_apart(text)) && quiet.holds(text) {
@@ -308,7 +334,7 @@ impl Raw {
         if !prepare.goes_by_characters {
             return None;
         }
-        let made = room.mapped.word(&prepare.normalizer, quiet, text)?;
+        let made = room.mapped.word(prepare.of_words(), quiet, text)?;
         let mut made = made.chars().skip(usize::from(quiet.mark().is_some()));
         made.next().filter(|_| made.next().is_none())
     }
@@ -326,7 +352,11 @@ impl Raw {
         let all_blank = word.bytes().all(|byte| self.is_blank(byte));
         let has_blanks = word.bytes().next().is_some_and(|byte| self.is_blank(byte));
         let mut kept = text;
-        if self.collapse {
+        if self.squeeze.is_some() {
+            if !is_solid(text.strip_prefix(' ').unwrap_or(text)) {
+                return None;
+            }
+        } else if self.collapse {
             kept = text.trim_end_matches(' ');
             if kept.is_empty() {
                 return Some(Prepared { text: "", parts: None });
@@ -400,6 +430,7 @@ mod tests {
                 graphemes: false,
                 later: false,
                 collapse: false,
+                squeeze: None,
                 spaces: Some(spaces),
             };
             let mut found: Vec<Word> = Vec::new();
