@@ -1,12 +1,16 @@
-"""The models that the benchmark opens: files of the folder of models, and a large one that is made here.
+"""The models that the benchmark opens: files of the folder of models, and some that are made here.
 
 Few models that may be copied have more than 100,000 pieces, so one of 128,000 is trained on text of many
-languages. It is the same for everybody, and is kept in the folder of results.
+languages. And many that are used much may not be copied, but how they make text ready and cut it is
+known: there a model of the folder gets theirs. All are the same for everybody, and are kept in the
+folder of results.
 """
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 from texts import corpus
 
@@ -14,18 +18,94 @@ from texts import corpus
 LARGE = {"128k/tokenizer.json": "tokenizer-json", "128k/128k.jogak.json": "jogak"}
 
 
+def _split(pattern: str, kind: str = "Regex", behavior: str = "Isolated") -> dict[str, Any]:
+    return {"type": "Split", "pattern": {kind: pattern}, "behavior": behavior, "invert": False}
+
+
+def _replace(pattern: str, content: str, kind: str = "String") -> dict[str, Any]:
+    return {"type": "Replace", "pattern": {kind: pattern}, "content": content}
+
+
+def _normalizers(*stages: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "Sequence", "normalizers": list(stages)}
+
+
+def _pretokenizers(*stages: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "Sequence", "pretokenizers": list(stages)}
+
+
+_BYTES = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
+_MARKS = {
+    "type": "Metaspace",
+    "replacement": "▁",
+    "prepend_scheme": "always",
+    "split": True,
+}
+_DEEPSEEK = (
+    r"""[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+"""
+    r"| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+
+
+def _gemma(file: dict[str, Any]) -> None:
+    file["normalizer"] = _replace(" ", "▁")
+    file["pre_tokenizer"] = _split(" ", "String", "MergedWithPrevious")
+
+
+def _sentencepiece(file: dict[str, Any]) -> None:
+    """As transformers converts SentencePiece's Unigram models."""
+    strip = {"type": "Strip", "strip_left": False, "strip_right": True}
+    squeeze = _replace(" {2,}", "▁", "Regex")
+    file["normalizer"] = _normalizers(file["normalizer"], strip, squeeze)
+    file["pre_tokenizer"] = _MARKS
+
+
+def _albert(file: dict[str, Any]) -> None:
+    quotes = (_replace("``", '"'), _replace("''", '"'))
+    forms = ({"type": "NFKD"}, {"type": "StripAccents"}, {"type": "Lowercase"})
+    file["normalizer"] = _normalizers(*quotes, *forms, file["normalizer"])
+
+
+def _deepseek(file: dict[str, Any]) -> None:
+    numbers, han = _split(r"\p{N}{1,3}"), _split("[一-龥\u3040-ゟ゠-ヿ]+")
+    file["pre_tokenizer"] = _pretokenizers(numbers, han, _split(_DEEPSEEK), _BYTES)
+
+
+def _starcoder(file: dict[str, Any]) -> None:
+    digits = {"type": "Digits", "individual_digits": True}
+    file["pre_tokenizer"] = _pretokenizers(digits, {**_BYTES, "use_regex": True})
+
+
+#: Files that get another's way: whose pieces, and what is changed.
+OTHERS = {
+    "ways/gemma.json": ("mistral-v1/tokenizer.json", _gemma),
+    "ways/sentencepiece.json": ("t5-small/tokenizer.json", _sentencepiece),
+    "ways/albert.json": ("t5-small/tokenizer.json", _albert),
+    "ways/deepseek-v3.json": ("gpt2/tokenizer.json", _deepseek),
+    "ways/starcoder.json": ("gpt2/tokenizer.json", _starcoder),
+}
+
+
 def model(name: str, models: Path, corpora: Path, made: Path) -> Path:
     """The file of a model; it may not be there.
 
     Args:
-        name: a path in the folder of models, or one of `LARGE`.
+        name: a path in the folder of models, or one of `LARGE` or `OTHERS`.
         models: that folder.
         corpora: the folder of corpora.
         made: where what is made here is kept.
     """
+    target = made / "models" / name
+    if name in OTHERS:
+        source, change = OTHERS[name]
+        if (models / source).is_file():
+            file = json.loads((models / source).read_text("utf-8"))
+            change(file)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(json.dumps(file), "utf-8")
+        return target
     if name not in LARGE:
         return models / name
-    target = made / "models" / name
     text = corpus("mixed", corpora, made / "texts")
     if not target.is_file() and text.is_file():
         import jogak

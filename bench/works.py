@@ -206,6 +206,7 @@ MISTRAL_ENCODERS = (
     tokie(MISTRAL),
 )
 JSON_ENCODERS = (tokenizers(), JOGAK, tokie())
+WAY_ENCODERS = (tokenizers(), JOGAK, tokie(note="rules of its own"))
 XLNET = "xlnet-base-cased/tokenizer.json"
 XLNET_ENCODERS = (
     *SENTENCEPIECE_ENCODERS,
@@ -350,6 +351,16 @@ WORKS = (
         (TIKTOKEN, CL100K, jogak("pretokenizer=cl100k", threads=2)),
         TWO,
         model=RANKS,
+    ),
+    *(
+        encoding("encode-ways", label, WAY_ENCODERS, (*TWO, "code"), f"ways/{file}.json")
+        for label, file in (
+            ("Gemma's way, BPE", "gemma"),
+            ("DeepSeek's, BPE", "deepseek-v3"),
+            ("StarCoder's, BPE", "starcoder"),
+            ("SentencePiece's for HF, Unigram", "sentencepiece"),
+            ("ALBERT's, Unigram", "albert"),
+        )
     ),
     lines("cl100k", (TIKTOKEN, CL100K, GIGATOKEN), RANKS),
     lines("Mistral BPE", (*SENTENCEPIECE_ENCODERS, GIGATOKEN), "mistral-v1/tokenizer.model"),
