@@ -72,7 +72,7 @@ fn same(one: &[u8], other: &[u8]) -> bool {
 
 /// A hash of a word, which is not empty.
 #[inline]
-pub(crate) fn hash(word: &[u8]) -> u64 {
+fn hash(word: &[u8]) -> u64 {
     hash_at(word, 0, word.len())
 }
 

@@ -11,7 +11,7 @@
 use super::characters::{ByCharacters, Seen};
 use super::texts::ByBlocks;
 use super::{Learned, Tokenizer, Worker, fuse};
-use crate::cache::{KnownWords, LONGEST_KNOWN, Queue, hash, hash_at, look_up_between};
+use crate::cache::{KnownWords, LONGEST_KNOWN, Queue, hash_at, look_up_between};
 use crate::error::Result;
 use crate::model::cuts::Cuts;
 use crate::model::{Bpe, Scratch, Way};
@@ -280,6 +280,9 @@ impl<'a> Words<'a> {
         let of_characters = self.is_of_characters(start);
         let Self { queue, habit, learner, .. } = self;
         let (before, mut parts, mut joined) = (ids.len(), 0, 0);
+        let may_be_kept = end - start <= LONGEST_KNOWN && !known.is_crowded();
+        let hash = may_be_kept.then(|| hash_at(bytes, start, end));
+        hash.into_iter().for_each(|hash| habit.ask(hash));
         cuts.for_each_part(bytes, start, end, |start, end, character| {
             parts += 1;
             joined += u32::from(character == 0);
@@ -295,8 +298,11 @@ impl<'a> Words<'a> {
         if of_characters {
             habit.saw(1, joined);
         }
-        let worth = parts > 1 && end - start <= LONGEST_KNOWN && !known.is_crowded();
-        if worth && learner.result.is_ok() && habit.again(hash(&bytes[start..end])) {
+        if let Some(hash) = hash
+            && parts > 1
+            && learner.result.is_ok()
+            && habit.again(hash)
+        {
             learner.insert(known, &learner.text[start..end], &ids[before..]);
         }
     }
