@@ -159,6 +159,8 @@ def main(path: Path) -> None:
     table(("BPE on a 16th, a 4th and all", "seconds (peak MiB)"), growth(run))
     encode = ("encode-bpe", "encode-spbpe", "encode-unigram", "encode-wordpiece")
     table(("encoding", *CORPORA), by_text(beside_peers(run, *encode), CORPORA))
+    ways = ("ko_nsmc", "en_docs", "code")
+    table(("others' ways", *ways), by_text(beside_peers(run, "encode-ways"), ways))
     table(("two threads beside one", "", "first pass", "warm"), two_threads(run))
     some = ("ko_nsmc", "en_docs", "zh_poetry")
     table(("decoding", *some), by_text(beside_peers(run, "decode"), some))

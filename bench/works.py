@@ -206,7 +206,7 @@ MISTRAL_ENCODERS = (
     tokie(MISTRAL),
 )
 JSON_ENCODERS = (tokenizers(), JOGAK, tokie())
-WAY_ENCODERS = (tokenizers(), JOGAK, tokie(note="rules of its own"))
+WAY_ENCODERS = (replace(tokenizers(), runs=1), JOGAK, tokie(note="rules of its own"))
 XLNET = "xlnet-base-cased/tokenizer.json"
 XLNET_ENCODERS = (
     *SENTENCEPIECE_ENCODERS,

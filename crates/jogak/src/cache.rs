@@ -17,8 +17,8 @@ mod short;
 
 pub(crate) use characters::{Parts as Characters, Writer as CharacterWriter};
 pub use known::KnownWords;
-pub use long::{LONGEST_KNOWN, LongWords};
 pub(crate) use long::hash_at;
+pub use long::{LONGEST_KNOWN, LongWords};
 pub use packed::MOST;
 pub(crate) use queue::Learn as LearnWord;
 pub use queue::{Listed, Queue, Strange, look_up_between, look_up_spans};

@@ -14,8 +14,9 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 
 use regex_automata::hybrid::CacheError;
-use regex_automata::hybrid::dfa::{Cache, DFA};
-use regex_automata::meta::{self, Regex};
+use regex_automata::hybrid::dfa::DFA;
+use regex_automata::hybrid::regex::{Cache, Regex};
+use regex_automata::nfa::thompson;
 use regex_automata::util::pool::{Pool, PoolGuard};
 use regex_automata::{Anchored, Input};
 use regex_syntax::ast::{
@@ -26,31 +27,25 @@ use regex_syntax::ast::{
 
 /// What an expression may end in: white space that leaves its last character to what follows.
 const TAILS: [&str; 2] = [r"\s+(?!\S)|\s+", r"\s+(?!\S)|\s"];
+/// Bytes that what an expression is compiled to may take; `fancy-regex` says so of larger ones.
+const LARGEST: usize = 10 << 20;
 /// The number of the run of white space that stands for it.
 const TAIL: usize = 1;
 
 /// Such an expression, compiled.
 #[derive(Debug)]
 pub(super) struct Plain {
-    dfa: DFA,
-    /// The same, which also finds where a match begins.
-    regex: Regex,
+    /// An automaton that goes forward, and one that goes back to where a match begins.
+    regex: Arc<Regex>,
     /// Whether a match may begin with each byte.
     begins: Box<[bool; 256]>,
     has_tail: bool,
     /// For each thread.
-    states: Pool<States, MakeStates>,
+    states: Pool<Cache, MakeStates>,
 }
 
-type MakeStates = Box<dyn Fn() -> States + Send + Sync + UnwindSafe + RefUnwindSafe>;
-
-/// The states that were made so far.
-#[derive(Debug)]
-struct States {
-    dfa: Cache,
-    /// Made when first asked for.
-    regex: Option<meta::Cache>,
-}
+/// Makes room for states.
+type MakeStates = Box<dyn Fn() -> Cache + Send + Sync + UnwindSafe + RefUnwindSafe>;
 
 impl Plain {
     /// Compiles `pattern`, if it is of this kind.
@@ -65,13 +60,13 @@ impl Plain {
             return None;
         }
         let patterns: Vec<&str> = [first].into_iter().chain(tail).collect();
-        let dfa = DFA::new_many(&patterns).ok()?;
-        let regex = Regex::new_many(&patterns).ok()?;
-        let begins = begins(&dfa).ok()?;
-        let made = dfa.clone();
-        let make = move || States { dfa: made.create_cache(), regex: None };
-        let states = Pool::new(Box::new(make) as MakeStates);
-        Some(Arc::new(Self { dfa, regex, begins, has_tail: tail.is_some(), states }))
+        let limit = thompson::Config::new().nfa_size_limit(Some(LARGEST));
+        let regex = Regex::builder().thompson(limit).build_many(&patterns).ok()?;
+        let begins = begins(regex.forward()).ok()?;
+        let regex = Arc::new(regex);
+        let made = Arc::clone(&regex);
+        let states = Pool::new(Box::new(move || made.create_cache()) as MakeStates);
+        Some(Arc::new(Self { regex, begins, has_tail: tail.is_some(), states }))
     }
 
     /// The first place at or behind `at` where a match may begin.
@@ -114,7 +109,7 @@ fn begins(dfa: &DFA) -> Result<Box<[bool; 256]>, CacheError> {
 /// The searches of one text.
 pub(super) struct Search<'a> {
     plain: &'a Plain,
-    states: PoolGuard<'a, States, MakeStates>,
+    states: PoolGuard<'a, Cache, MakeStates>,
 }
 
 impl Search<'_> {
@@ -128,10 +123,16 @@ impl Search<'_> {
         }
     }
 
+    /// How often states were forgotten.
+    #[cfg(test)]
+    pub(super) fn forgot(&mut self) -> usize {
+        self.states.as_parts_mut().0.clear_count()
+    }
+
     /// Where the match ends that begins at `start`, if there is one.
     #[inline(always)]
     fn end(&mut self, text: &str, start: usize) -> Result<Option<usize>, GaveUp> {
-        let (dfa, cache) = (&self.plain.dfa, &mut self.states.dfa);
+        let (dfa, cache) = (self.plain.regex.forward(), self.states.as_parts_mut().0);
         let made = cache.clear_count();
         let bytes = text.as_bytes();
         let here = Input::new(text).range(start..).anchored(Anchored::Yes);
@@ -176,16 +177,15 @@ impl Search<'_> {
     #[cold]
     #[inline(never)]
     fn find_from(&mut self, text: &str, at: usize) -> Option<(usize, usize)> {
-        let Plain { regex, .. } = self.plain;
-        let cache = self.states.regex.get_or_insert_with(|| regex.create_cache());
-        let found = regex.search_with(cache, &Input::new(text).range(at..))?;
-        let (start, end) = (found.start(), found.end());
-        let is_tail = found.pattern().as_usize() == TAIL;
+        let found = self.plain.regex.try_search(&mut self.states, &Input::new(text).range(at..));
+        let Ok(found) = found else { unreachable!("no limit was set behind which it gives up") };
+        let (start, end) = found.map(|found| (found.start(), found.end()))?;
+        let is_tail = found.is_some_and(|found| found.pattern().as_usize() == TAIL);
         Some((start, if is_tail { step_back(text, start, end) } else { end }))
     }
 }
 
-/// The automaton had no room for its states.
+/// The automaton forgot the state that is asked for, as it had no room.
 struct GaveUp;
 
 /// Where `\s+(?!\S)|\s+` ends, of a run of white space.

@@ -314,6 +314,34 @@ mod tests {
     }
 
     #[test]
+    fn large_expressions_are_an_error_as_before() {
+        for pattern in [r"(?:\p{L}{1,900}){900}", r"(?:\p{L}{1,900}){900}|\s+(?!\S)|\s+"] {
+            assert!(Plain::new(pattern).is_none());
+            let found = Engine::new(pattern, Matches::Isolated, false);
+            assert!(matches!(found, Err(Error::Pattern { .. })));
+        }
+    }
+
+    /// States are forgotten again and again where there is no room for all of them.
+    #[test]
+    fn the_automaton_forgets_states() {
+        let pattern = r"(?:[ab]*a[ab]{14}c|[ab]+|c)|\s+(?!\S)|\s+";
+        let mut random = SplitMix64::new(23);
+        let mut letters = ["a", "b"].repeat(20);
+        letters.extend(["c", "  ", " "]);
+        let text: String = (0..60_000).map(|_| some(&mut random, &letters)).collect();
+        let texts = [text, "ab".repeat(2000) + "  c"];
+        assert!(is_plain(pattern, &texts));
+        let plain = Plain::new(pattern).unwrap();
+        let mut search = plain.search();
+        let mut at = 0;
+        while let Some((start, end)) = search.find(&texts[0], at) {
+            at = behind(&texts[0], start, end);
+        }
+        assert!(search.forgot() > 0);
+    }
+
+    #[test]
     fn the_automaton_finds_what_the_other_engine_finds() {
         let mut random = SplitMix64::new(5);
         let texts = texts(&mut random, 1500);
