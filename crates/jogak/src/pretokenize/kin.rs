@@ -233,7 +233,12 @@ mod tests {
         assert_eq!(found.as_ref(), Some(&expected), "{pattern} {text:?}");
         let found = cuts(|each| cutter.for_each_list(text, |list| each(Cut::List(list))));
         assert!(found.is_none_or(|found| found == expected), "{pattern} {text:?}");
-        if let Some(found) = cuts(|each| cutter.for_each_line_cut(text, each)) {
+        let by_lines = [
+            cuts(|each| cutter.for_each_line_cut(text, each)),
+            cuts(|each| cutter.for_each_list_of_lines(text, |list| each(Cut::List(list)))),
+        ];
+        if let [Some(found), Some(again)] = by_lines {
+            assert_eq!(found, again);
             let mut expected = Vec::new();
             let mut base = 0;
             for line in text.split_inclusive('\n') {
