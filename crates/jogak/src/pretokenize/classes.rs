@@ -197,7 +197,7 @@ pub(super) fn small_letters(text: &[u8], at: usize) -> usize {
 /// `0x7F - 'z'` that of a byte above `z`. The bytes are cut to seven bits before, so that no sum
 /// spills into its neighbour; the eighth bit itself says "not ASCII".
 #[inline(always)]
-fn ascii_letters<const FOLD: u8>(text: &[u8], mut at: usize) -> (usize, bool) {
+pub(super) fn ascii_letters<const FOLD: u8>(text: &[u8], mut at: usize) -> (usize, bool) {
     const ONES: u64 = 0x0101_0101_0101_0101;
     while let Some(eight) = text.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
         let bytes = u64::from_le_bytes(*eight);

@@ -15,6 +15,7 @@
 //! matches.rs   what matches are
 //! regex.rs                                              the fallback for everything else
 //! plain.rs     expressions that need no backtracking
+//! deepseek.rs  three of them that are used much, by a scanner
 //! kin.rs       expressions that mostly cut as a scheme with a rule in masks
 //! set.rs       sets of characters, looked for from afar
 //! apart.rs                                              where text may be cut before it is normalized
@@ -36,6 +37,7 @@ mod borders;
 mod carry;
 mod cl100k;
 mod classes;
+mod deepseek;
 mod gpt2;
 mod hf_script_ranges;
 mod hf_scripts;
@@ -135,6 +137,8 @@ enum Stage {
         length: usize,
     },
     Regex(Box<regex::Engine>),
+    /// Three expressions, one behind the other.
+    DeepSeek,
     /// An expression that mostly cuts as another stage.
     Kin(Box<Kin>),
 }
@@ -146,13 +150,19 @@ impl Pretokenizer {
     /// [`Error::Pattern`] if a regular expression does not compile; [`Error::Config`] if digits
     /// are to be grouped by another number than 0, 1 or 3, or words to have no character.
     pub fn new(schemes: &[Scheme]) -> Result<Self> {
-        let stages = schemes
-            .iter()
-            .filter(|scheme| {
-                !matches!(scheme, Scheme::None | Scheme::PrefixSpace | Scheme::DrawBytes)
-            })
-            .map(Stage::new)
-            .collect::<Result<Vec<_>>>()?;
+        let mut stages = Vec::new();
+        let mut rest = schemes;
+        while let Some((scheme, others)) = rest.split_first() {
+            if deepseek::begins(rest) {
+                stages.push(Stage::DeepSeek);
+                rest = &rest[deepseek::SCHEMES..];
+                continue;
+            }
+            if !matches!(scheme, Scheme::None | Scheme::PrefixSpace | Scheme::DrawBytes) {
+                stages.push(Stage::new(scheme)?);
+            }
+            rest = others;
+        }
         let tiles = schemes.iter().all(Scheme::is_lossless) && stages.iter().all(Stage::is_certain);
         let mut cutter = Self { schemes: schemes.to_vec(), stages, tiles };
         cutter.tiles &= !cutter.leaves_whole();
@@ -498,6 +508,7 @@ impl Stage {
             Stage::Metaspace { escape: false, suffix: true } => {
                 tile(text, simple::space_suffix_end, word);
             }
+            Stage::DeepSeek => tile(text, deepseek::word_end, word),
             Stage::Punctuation => tile(text, simple::punctuation_end, word),
             Stage::Digits => tile(text, simple::digit_end, word),
             Stage::ThreeDigits => tile(text, simple::three_digits_end, word),

@@ -24,6 +24,7 @@ use regex_syntax::ast::{
     ClassUnicodeKind, ClassUnicodeOpKind, Flag, FlagsItemKind, GroupKind, HexLiteralKind, Literal,
     LiteralKind, SpecialLiteralKind, parse,
 };
+use regex_syntax::hir::translate::Translator;
 
 /// What an expression may end in: white space that leaves its last character to what follows.
 const TAILS: [&str; 2] = [r"\s+(?!\S)|\s+", r"\s+(?!\S)|\s"];
@@ -50,23 +51,17 @@ type MakeStates = Box<dyn Fn() -> Cache + Send + Sync + UnwindSafe + RefUnwindSa
 impl Plain {
     /// Compiles `pattern`, if it is of this kind.
     pub(super) fn new(pattern: &str) -> Option<Arc<Self>> {
-        let (first, tail) = match TAILS.iter().find_map(|tail| pattern.strip_suffix(tail)) {
-            Some("") => return None,
-            Some(first) => (first.strip_suffix('|')?, Some(r"\s+")),
-            None => (pattern, None),
-        };
-        let ast = parse::Parser::new().parse(first).ok()?;
-        if !is_common(&ast) {
-            return None;
-        }
-        let patterns: Vec<&str> = [first].into_iter().chain(tail).collect();
+        let (first, has_tail) = without_tail(pattern)?;
+        common(first)?;
+        let patterns = [first, r"\s+"];
+        let patterns = if has_tail { &patterns[..] } else { &patterns[..1] };
         let limit = thompson::Config::new().nfa_size_limit(Some(LARGEST));
-        let regex = Regex::builder().thompson(limit).build_many(&patterns).ok()?;
+        let regex = Regex::builder().thompson(limit).build_many(patterns).ok()?;
         let begins = begins(regex.forward()).ok()?;
         let regex = Arc::new(regex);
         let made = Arc::clone(&regex);
         let states = Pool::new(Box::new(move || made.create_cache()) as MakeStates);
-        Some(Arc::new(Self { regex, begins, has_tail: tail.is_some(), states }))
+        Some(Arc::new(Self { regex, begins, has_tail, states }))
     }
 
     /// The first place at or behind `at` where a match may begin.
@@ -84,6 +79,29 @@ impl Plain {
     pub(super) fn search(&self) -> Search<'_> {
         Search { plain: self, states: self.states.get() }
     }
+}
+
+/// An expression without its tail, and whether it has one.
+fn without_tail(pattern: &str) -> Option<(&str, bool)> {
+    match TAILS.iter().find_map(|tail| pattern.strip_suffix(tail)) {
+        Some(first) => Some((first.strip_suffix('|')?, true)),
+        None => Some((pattern, false)),
+    }
+}
+
+/// An expression as both read it.
+fn common(pattern: &str) -> Option<Ast> {
+    parse::Parser::new().parse(pattern).ok().filter(is_common)
+}
+
+/// Whether two expressions of this kind find the same, however they are spelled.
+pub(super) fn mean_the_same(one: &str, other: &str) -> bool {
+    let meaning = |pattern| {
+        let (first, has_tail) = without_tail(pattern)?;
+        let meaning = Translator::new().translate(first, &common(first)?).ok()?;
+        Some((meaning, has_tail))
+    };
+    one == other || meaning(one).is_some_and(|one| Some(one) == meaning(other))
 }
 
 /// Whether a match may begin with each byte.
