@@ -7,7 +7,7 @@
 //! Rule: what is taken here means the same to `fancy-regex`, which runs all else. Both read expressions by themselves, so only
 //! what they read alike is taken: see [`is_common`].
 //!
-//! `regex-automata` makes the automaton's states as texts ask for them, within two MiB. Where a match may begin is told by its
+//! `regex-automata` makes the states as texts ask for them, within two MiB a thread each way. Where a match may begin is told by its
 //! first byte; only if none begins there after all, it is looked for from there on.
 
 use std::panic::{RefUnwindSafe, UnwindSafe};
