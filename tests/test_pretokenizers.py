@@ -167,6 +167,16 @@ def test_known_models(name: str) -> None:
         assert words(text, name) == theirs(text, whole)
 
 
+def test_numbers_one_by_one_and_then_gpt2() -> None:
+    """StarCoder's, Command R's and SmolLM's words, with the numbers that HF tokenizers know."""
+    gpt2 = tokenizers.Regex(reference.PATTERNS["gpt2"])
+    whole = P.Sequence([P.Digits(individual_digits=True), P.Split(gpt2, "isolated")])
+    for seed in range(4):
+        some = texts(seed, 200)
+        for text in ["가 ".join(some), *some]:
+            assert words(text, [jogak.Digits(1, "17.0"), "gpt2"]) == theirs(text, whole)
+
+
 # --- expressions
 
 

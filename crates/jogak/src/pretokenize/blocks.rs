@@ -4,7 +4,8 @@
 //! is that of the byte before, and a run of characters is a run of bits. ASCII is classed by vectors,
 //! Chinese, Hangul, Japanese and Russian by their bytes, every other character by its entry in the tables.
 
-use super::classes::{CASELESS, LETTER, LOWER, NUMBER, SPACE, UPPER, class_at};
+use super::classes::{CASELESS, LETTER, LOWER, NUMBER, PUNCTUATION, SPACE, SYMBOL, UPPER};
+use super::classes::{class_at, code_point_at};
 use crate::scan::{BLOCK, Look};
 
 /// The characters of 64 bytes; bit i is byte i.
@@ -30,6 +31,10 @@ pub(super) struct Block {
     pub(super) apostrophe: u64,
     /// `/`
     pub(super) slash: u64,
+    /// For who looks finely: neither letter, mark, number, white space, punctuation nor symbol.
+    pub(super) strange: u64,
+    /// For who looks finely: [`is_eastern`].
+    pub(super) eastern: u64,
     /// First bytes of characters, and those of characters of one byte, of two, three and four.
     pub(super) first: u64,
     lengths: [u64; 4],
@@ -50,6 +55,9 @@ const CASELESS_KIND: u8 = 3;
 const MARK_KIND: u8 = 4;
 const NUMBER_KIND: u8 = 5;
 const BLANK_KIND: u8 = 6;
+const STRANGE_KIND: u8 = 7;
+/// And a fourth one.
+const EASTERN: u8 = 8;
 
 /// Class (its low five bits) -> kind.
 static KIND: [u8; 32] = {
@@ -63,34 +71,55 @@ static KIND: [u8; 32] = {
             _ if CASELESS.has(class) => MARK_KIND,
             _ if NUMBER.has(class) => NUMBER_KIND,
             _ if SPACE.has(class) => BLANK_KIND,
-            _ => OTHER_KIND,
+            _ if PUNCTUATION.or(SYMBOL).has(class) => OTHER_KIND,
+            _ => STRANGE_KIND,
         };
         class += 1;
     }
     kinds
 };
 
+/// Chinese and Japanese characters, as DeepSeek has them: U+3040 to U+30FF, U+4E00 to U+9FA5.
+#[inline(always)]
+pub(super) fn is_eastern(code: u32) -> bool {
+    matches!(code, 0x3040..=0x30FF | 0x4E00..=0x9FA5)
+}
+
+/// How to look.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Manner {
+    /// What stands behind the end of the text, again and again.
+    pub(super) pad: u8,
+    /// Whether all masks are asked for.
+    pub(super) finely: bool,
+}
+
 impl Block {
-    /// Classes the 64 bytes from `at` on. Behind the end of the text stands `pad`, again and again.
-    /// `rest` is that of the block before, and becomes that of this one.
+    /// Classes the 64 bytes from `at` on. `rest` is that of the block before, and becomes that of this one.
     #[inline(always)]
-    pub(super) fn at<L: Look>(text: &[u8], at: usize, pad: u8, rest: &mut Rest) -> Block {
+    pub(super) fn at<L: Look>(text: &[u8], at: usize, manner: Manner, rest: &mut Rest) -> Block {
         match text.get(at..).and_then(|text| text.first_chunk::<BLOCK>()) {
-            Some(bytes) => Self::of::<L>(text, at, bytes, rest),
-            None => Self::last::<L>(text, at, pad, rest),
+            Some(bytes) => Self::of::<L>(text, at, bytes, manner.finely, rest),
+            None => Self::last::<L>(text, at, manner, rest),
         }
     }
 
     #[inline(never)]
-    fn last<L: Look>(text: &[u8], at: usize, pad: u8, rest: &mut Rest) -> Block {
-        let mut bytes = [pad; BLOCK];
+    fn last<L: Look>(text: &[u8], at: usize, manner: Manner, rest: &mut Rest) -> Block {
+        let mut bytes = [manner.pad; BLOCK];
         let left = text.get(at..).unwrap_or_default();
         bytes[..left.len()].copy_from_slice(left);
-        Self::of::<L>(text, at, &bytes, rest)
+        Self::of::<L>(text, at, &bytes, manner.finely, rest)
     }
 
     #[inline(always)]
-    fn of<L: Look>(text: &[u8], at: usize, bytes: &[u8; BLOCK], rest: &mut Rest) -> Block {
+    fn of<L: Look>(
+        text: &[u8],
+        at: usize,
+        bytes: &[u8; BLOCK],
+        finely: bool,
+        rest: &mut Rest,
+    ) -> Block {
         let ascii = L::ascii(bytes);
         let mut block = Block {
             upper: ascii.upper,
@@ -105,8 +134,13 @@ impl Block {
             lengths: [!0, 0, 0, 0],
             ..Block::default()
         };
+        if finely {
+            let signs = L::apart(bytes).punctuation;
+            block.strange =
+                !(ascii.upper | ascii.lower | ascii.digits | ascii.blanks | signs | ascii.high);
+        }
         if ascii.high != 0 {
-            block.beyond_ascii::<L>(text, at, bytes, ascii.high, rest);
+            block.beyond_ascii::<L>(text, at, bytes, finely, ascii.high, rest);
         }
         block
     }
@@ -118,6 +152,7 @@ impl Block {
         text: &[u8],
         at: usize,
         bytes: &[u8; BLOCK],
+        finely: bool,
         not_ascii: u64,
         rest: &mut Rest,
     ) {
@@ -125,8 +160,8 @@ impl Block {
         let firsts = high.two | high.three | high.four;
         self.lengths = [!not_ascii, high.two, high.three, high.four];
         self.first = !not_ascii | firsts;
-        // The three bits of the kind of every byte.
-        let mut kinds = [0u64; 3];
+        // The bits of the kind of every byte.
+        let mut kinds = [0u64; 4];
         let mut add = |kind: u8, bits: u64| {
             for (number, mask) in kinds.iter_mut().enumerate() {
                 *mask |= bits & u64::from(kind >> number & 1).wrapping_neg();
@@ -141,8 +176,11 @@ impl Block {
             | high.ea & (high.from_b0 >> 1)
             | high.ed & (high.to_9d >> 1);
         add(CASELESS_KIND, solid | solid << 1 | solid << 2);
+        let chinese = if finely { chinese::<L>(text, at, bytes) } else { 0 };
+        add(EASTERN, chinese | chinese << 1 | chinese << 2);
         if solid >> 62 != 0 {
-            *rest = Rest { kind: CASELESS_KIND, bytes: 1 + (solid >> 63) as u32 };
+            let eastern = if chinese >> 62 != 0 { EASTERN } else { 0 };
+            *rest = Rest { kind: CASELESS_KIND | eastern, bytes: 1 + (solid >> 63) as u32 };
         }
         // Russian: U+0400 to U+042F and U+0430 to U+045F.
         let capital = high.d0 & (high.to_af >> 1);
@@ -152,7 +190,7 @@ impl Block {
         let mut others = firsts & !(solid | capital | small);
         if others & high.three != 0 {
             let (kana, punctuation) = eastern::<L>(bytes);
-            add(CASELESS_KIND, kana | kana << 1 | kana << 2);
+            add(CASELESS_KIND | EASTERN, kana | kana << 1 | kana << 2);
             others &= !(kana | punctuation);
         }
         while others != 0 {
@@ -160,19 +198,24 @@ impl Block {
             others &= others - 1;
             let start = at + place as usize;
             let Some((class, end)) = class_at(text, start) else { break };
-            let (kind, len) = (KIND[usize::from(class & 31)], (end - start) as u32);
+            let (mut kind, len) = (KIND[usize::from(class & 31)], (end - start) as u32);
+            if finely && code_point_at(text, start).is_some_and(|(code, _)| is_eastern(code)) {
+                kind |= EASTERN;
+            }
             add(kind, ((1 << len) - 1) << place);
             if place + len > BLOCK as u32 {
                 *rest = Rest { kind, bytes: place + len - BLOCK as u32 };
             }
         }
-        let [one, two, four] = kinds;
+        let [one, two, four, eastern] = kinds;
         self.upper |= one & !two & !four;
         self.lower |= two & !one & !four;
         self.caseless = one & two & !four;
         self.mark = four & !one & !two;
         self.number |= four & one & !two;
         self.blank |= four & two & !one;
+        self.strange |= four & two & one;
+        self.eastern |= eastern;
     }
 
     /// The `\n` of the block that starts at `at`.
@@ -188,6 +231,12 @@ impl Block {
             }
         }
         newlines
+    }
+
+    /// Characters of one byte.
+    #[inline(always)]
+    pub(super) fn ascii(&self) -> u64 {
+        self.lengths[0]
     }
 
     /// Letters.
@@ -228,6 +277,23 @@ impl Block {
     }
 }
 
+/// First bytes of the Chinese characters that are [`is_eastern`]; without those of E4 whose second byte is in the next block.
+#[inline(always)]
+fn chinese<L: Look>(text: &[u8], at: usize, bytes: &[u8; BLOCK]) -> u64 {
+    let here = L::chinese(bytes);
+    let mut found = here.always | here.e9 | here.e4 & (here.upper >> 1);
+    // Some of these are too new.
+    let mut late = here.e9 & (here.upper >> 1 | 1 << 63);
+    while late != 0 {
+        let place = late.trailing_zeros();
+        late &= late - 1;
+        if code_point_at(text, at + place as usize).is_none_or(|(code, _)| !is_eastern(code)) {
+            found &= !(1 << place);
+        }
+    }
+    found
+}
+
 /// First bytes of Japanese syllables (U+3041 to U+30FF, but for what is no letter there), and of punctuation and symbols
 /// (U+3001 to U+3020 and U+FF01 to U+FF20, but for what is something else there). Those that reach into the next block
 /// are left out.
@@ -244,7 +310,7 @@ fn eastern<L: Look>(bytes: &[u8; BLOCK]) -> (u64, u64) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::classes::{LINE_END, MARK};
+    use super::super::classes::{LINE_END, MARK, OTHER};
     use super::*;
     use crate::scan::{Task, every_way, fastest};
 
@@ -256,7 +322,7 @@ mod tests {
             let mut rest = Rest::default();
             let blocks: Vec<Block> = (0..text.len() + BLOCK)
                 .step_by(BLOCK)
-                .map(|at| Block::at::<L>(text, at, b'\n', &mut rest))
+                .map(|at| Block::at::<L>(text, at, Manner { pad: b'\n', finely: true }, &mut rest))
                 .collect();
             let mut at = 0;
             while let Some((class, end)) = class_at(text, at) {
@@ -272,6 +338,11 @@ mod tests {
                     assert_eq!(has(block.blank), SPACE.has(class), "{}", place());
                     assert_eq!(has(block.line_end), LINE_END.has(class), "{}", place());
                     assert_eq!(has(block.first), byte == at, "{}", place());
+                    let strange = OTHER.has(class) && !MARK.or(PUNCTUATION).or(SYMBOL).has(class);
+                    assert_eq!(has(block.strange), strange, "{}", place());
+                    let eastern = code_point_at(text, at).is_some_and(|(code, _)| is_eastern(code));
+                    assert_eq!(has(block.eastern), eastern, "{}", place());
+                    assert_eq!(has(block.ascii()), text[at] < 0x80, "{}", place());
                     // Every character is before itself's end, and nothing else is.
                     let next = blocks.get(byte / BLOCK + 1);
                     let ends = |block: &Block, first: u64| block.behind(first);

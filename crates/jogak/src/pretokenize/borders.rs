@@ -11,7 +11,7 @@
 //!   by character, from the last certain border up to a blank behind other than blanks: there every rule
 //!   begins a word, whatever was before.
 
-use super::blocks::{Block, Rest};
+use super::blocks::{Block, Manner, Rest};
 use super::classes::{LINE_END, SPACE, class_at};
 use crate::scan::{BLOCK, Look, Task, fastest};
 
@@ -22,6 +22,8 @@ pub(super) trait Rule: Default {
     const PAD: u8;
     /// Every line is a text.
     const LINES: bool;
+    /// All masks of a block are looked at.
+    const FINELY: bool = false;
 
     /// Where words begin in `now`, which starts at byte `at` of the text; `next` is what follows.
     fn starts(&mut self, text: &[u8], at: usize, now: &Block, next: &Block) -> Starts;
@@ -126,15 +128,16 @@ impl<'a, R: Rule> Scan<'a, R> {
     #[inline(always)]
     fn blocks<L: Look>(&mut self) {
         let text = self.text;
+        let manner = Manner { pad: R::PAD, finely: R::FINELY };
         // The first border, or the one that the scanner left off at, is in the list already.
         let mut known = u64::from(self.state.is_none());
         let (mut rule, mut now, mut rest) = self.state.take().unwrap_or_else(|| {
             let mut rest = Rest::default();
-            let now = Block::at::<L>(text, self.at, R::PAD, &mut rest);
+            let now = Block::at::<L>(text, self.at, manner, &mut rest);
             (R::default(), now, rest)
         });
         while self.at <= text.len() && self.len + ROOM <= LIST {
-            let next = Block::at::<L>(text, self.at + BLOCK, R::PAD, &mut rest);
+            let next = Block::at::<L>(text, self.at + BLOCK, manner, &mut rest);
             let mut starts = rule.starts(text, self.at, &now, &next);
             let left = text.len() - self.at;
             if left < BLOCK {
@@ -214,7 +217,8 @@ fn begins_anew(text: &[u8], at: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::cl100k::{Cl100k, Llama3, Qwen2};
-    use super::super::gpt2::Gpt2;
+    use super::super::deepseek::DeepSeek;
+    use super::super::gpt2::{Gpt2, StarCoder};
     use super::super::o200k::{O200k, Tekken};
     use super::*;
     use crate::random::SplitMix64;
@@ -267,12 +271,16 @@ mod tests {
 
     fn check_all(text: &str) {
         check::<Gpt2>(text);
+        check::<StarCoder>(text);
         check::<Cl100k>(text);
         check::<Llama3>(text);
         check::<Qwen2>(text);
         check::<O200k>(text);
+        check::<DeepSeek>(text);
+        check_lines::<DeepSeek, DeepSeek<true>>(text);
         check::<Tekken>(text);
         check_lines::<Gpt2, Gpt2<true>>(text);
+        check_lines::<StarCoder, StarCoder<true>>(text);
         check_lines::<Cl100k, Cl100k<true>>(text);
         check_lines::<Llama3, Llama3<true>>(text);
         check_lines::<Qwen2, Qwen2<true>>(text);

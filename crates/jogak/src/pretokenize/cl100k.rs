@@ -103,7 +103,7 @@ impl<const DIGITS: usize, const PAD: u8, const LINES: bool> Rule for Masks<DIGIT
 
     #[inline(always)]
     fn starts(&mut self, text: &[u8], at: usize, now: &Block, next: &Block) -> Starts {
-        let cut = self.cut.starts(text, at, now, next);
+        let cut = self.cut.starts(text, at, now, Kinds::of(now, next));
         let mut bits = cut.bits | std::mem::take(&mut self.behind_contraction);
         let mut apostrophes = cut.single & now.apostrophe;
         while apostrophes != 0 {
@@ -131,7 +131,7 @@ impl<const DIGITS: usize, const PAD: u8, const LINES: bool> Rule for Masks<DIGIT
     }
 }
 
-/// What cl100k and o200k have in common: everything but letters in capitals and contractions.
+/// What cl100k, o200k and DeepSeek have in common: everything but letters in capitals, contractions and regions.
 ///
 /// Line ends right behind symbols belong to them, and what is said of white space holds for the rest.
 /// - Symbols: a word begins where a run of them does, or at the space before it.
@@ -159,12 +159,39 @@ pub(super) struct Cut<const DIGITS: usize, const LINES: bool> {
     count: Count,
 }
 
+/// What [`Cut`] looks at beside what there is to any block.
+pub(super) struct Kinds {
+    /// Letters.
+    pub(super) letter: u64,
+    /// Symbols.
+    pub(super) symbol: u64,
+    /// Characters before a letter that a single symbol takes.
+    pub(super) before_letter: u64,
+    /// Characters before one that white space leaves nothing to.
+    pub(super) before_end: u64,
+}
+
+impl Kinds {
+    #[inline(always)]
+    pub(super) fn of(now: &Block, next: &Block) -> Self {
+        let letter = now.letter();
+        Kinds {
+            letter,
+            symbol: now.other(),
+            before_letter: now.before(letter, next.letter()),
+            before_end: now.before(now.blank, next.blank),
+        }
+    }
+}
+
 /// What [`Cut`] says of a block.
 pub(super) struct Parts {
     /// Where words begin.
     pub(super) bits: u64,
     /// Single symbols that begin a word of letters.
     pub(super) single: u64,
+    /// Where letters go on behind such ones.
+    pub(super) joined: u64,
     /// Line ends that belong to symbols.
     pub(super) swallowed: u64,
     /// The borders behind line ends.
@@ -175,22 +202,23 @@ pub(super) struct Parts {
 
 impl<const DIGITS: usize, const LINES: bool> Cut<DIGITS, LINES> {
     #[inline(always)]
-    pub(super) fn starts(&mut self, text: &[u8], at: usize, now: &Block, next: &Block) -> Parts {
-        let (letter, number, other, blank) = (now.letter(), now.number, now.other(), now.blank);
-        let behind_other = self.symbols.next(other);
+    pub(super) fn starts(&mut self, text: &[u8], at: usize, now: &Block, kinds: Kinds) -> Parts {
+        let Kinds { letter, symbol, before_letter, before_end } = kinds;
+        let (number, blank) = (now.number, now.blank);
+        let behind_symbol = self.symbols.next(symbol);
         // Behind the end of a text, nothing belongs to what was before.
         let newlines = if LINES { now.newlines(text, at) } else { 0 };
         let behind_newline = if LINES { self.newlines.next(newlines) } else { 0 };
         let line_ends = now.line_end & !behind_newline;
-        let swallowed = self.swallowed.follow(line_ends, now.line_end & behind_other).run;
+        let swallowed = self.swallowed.follow(line_ends, now.line_end & behind_symbol).run;
         let free = blank & !swallowed;
         let line_end = free & now.line_end;
         let soft = free & !line_end;
         let behind_line_end = self.hard.next(line_end & !newlines);
         let doubts = self.behind_line_ends.judge(soft, soft & behind_line_end, line_end);
-        let last = soft & now.first & !now.before(blank, next.blank);
-        let symbols = other & !behind_other & !self.spaces.next(now.space);
-        let single = symbols & now.before(letter, next.letter());
+        let last = soft & now.first & !before_end;
+        let symbols = symbol & !behind_symbol & !self.spaces.next(now.space);
+        let single = symbols & before_letter;
         let (joined, rest) = now.behind(single);
         let joined = joined | std::mem::replace(&mut self.joined, rest);
         let letters = letter & !self.letters.next(letter) & !self.soft.next(soft) & !joined;
@@ -201,7 +229,7 @@ impl<const DIGITS: usize, const LINES: bool> Cut<DIGITS, LINES> {
         };
         let blanks = free & !self.blanks.next(free);
         let bits = symbols | letters | numbers | blanks | doubts.borders | last | behind_newline;
-        Parts { bits, single, swallowed, doubts, newlines }
+        Parts { bits, single, joined, swallowed, doubts, newlines }
     }
 }
 

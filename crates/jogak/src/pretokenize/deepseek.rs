@@ -15,6 +15,10 @@
 //!   unless it is all there is;
 //! - what is nothing of these makes a run, up to one that letters follow.
 
+use super::blocks::{Block, is_eastern};
+use super::borders::{Rule, Starts};
+use super::carry::{Behind, Runs};
+use super::cl100k::{Cut, Kinds};
 use super::classes::{LETTER, LINE_END, MARK, NUMBER, PUNCTUATION, SPACE, SYMBOL, Set};
 use super::classes::{ascii_letters, class_at, code_point_at, short_run};
 use super::plain::mean_the_same;
@@ -51,10 +55,63 @@ pub(super) fn begins(schemes: &[Scheme]) -> bool {
 /// How many schemes they are.
 pub(super) const SCHEMES: usize = PATTERNS.len();
 
-/// Whether a character is one of the second expression's.
-#[inline(always)]
-fn is_eastern(code: u32) -> bool {
-    matches!(code, 0x3040..=0x30FF | 0x4E00..=0x9FA5)
+/// The rule by masks: as cl100k in the regions of all others, but
+///
+/// - white space leaves nothing to other regions;
+/// - a single symbol that ASCII's letters are behind takes these, so that a word begins where their run ends, if it is other
+///   letters that it ends at.
+///
+/// In regions of Chinese and Japanese characters, a word begins where a run of letters or one of signs does. Hard is what is
+/// neither letter nor sign. With `LINES`, every line is a text.
+#[derive(Default)]
+pub(super) struct DeepSeek<const LINES: bool = false> {
+    cut: Cut<3, LINES>,
+    words: Behind,
+    signs: Behind,
+    /// Letters of ASCII behind a single symbol.
+    taken: Runs,
+}
+
+impl<const LINES: bool> Rule for DeepSeek<LINES> {
+    const PAD: u8 = b' ';
+    const LINES: bool = LINES;
+    const FINELY: bool = true;
+
+    #[inline(always)]
+    fn starts(&mut self, text: &[u8], at: usize, now: &Block, next: &Block) -> Starts {
+        let eastern = now.eastern;
+        let word = now.letter() | now.mark;
+        let sign = !(word | now.number | now.blank | now.strange);
+        let ascii = |block: &Block| (block.upper | block.lower) & block.ascii();
+        let ends = |block: &Block| block.blank | block.number | block.eastern;
+        let cut = self.cut.starts(
+            text,
+            at,
+            now,
+            Kinds {
+                letter: word & !eastern,
+                symbol: sign & !eastern,
+                before_letter: now.before(ascii(now), ascii(next)) & now.ascii(),
+                before_end: now.before(ends(now), ends(next)),
+            },
+        );
+        let taken = self.taken.follow(ascii(now), cut.joined).ends;
+        let words = word & eastern;
+        let signs = sign & eastern;
+        let theirs = words & !self.words.next(words) | signs & !self.signs.next(signs);
+        Starts {
+            bits: cut.bits | taken & word & !eastern | theirs,
+            take_back: cut.doubts.take_back,
+            hard: now.strange,
+            open: cut.doubts.borders,
+            was_open: cut.doubts.was_open,
+        }
+    }
+
+    #[inline(always)]
+    fn word_end(text: &[u8], at: usize) -> usize {
+        word_end(text, at)
+    }
 }
 
 /// The class of the character at `at`, if it belongs to the region, and where the next one starts.
@@ -92,7 +149,7 @@ fn word_in(text: &[u8], at: usize, eastern: bool) -> usize {
 
 /// Where the word that starts at `at` ends.
 #[inline]
-pub(super) fn word_end(text: &[u8], at: usize) -> usize {
+fn word_end(text: &[u8], at: usize) -> usize {
     let Some((first, next)) = class_at(text, at) else { return at };
     if NUMBER.has(first) {
         return short_run(text, next, NUMBER, 2);

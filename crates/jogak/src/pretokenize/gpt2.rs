@@ -10,15 +10,18 @@
 //! - letters, numbers and other characters make runs;
 //! - of white space, the last character is left to what follows, unless it is all there is or the
 //!   text ends with it.
+//!
+//! StarCoder's, Command R's and SmolLM's words are these of what is left of a text when every number is a word by itself:
+//! to the white space before a number, the text ends there.
 
 use super::blocks::Block;
 use super::borders::{Rule, Starts};
 use super::carry::Behind;
 use super::classes::{LETTER, NUMBER, OTHER, blanks, class_at, letters, run};
 
-/// The rule by masks; with `LINES`, every line is a text.
+/// The rule by masks; with `LINES`, every line is a text; with `ALONE`, every number is a word by itself before anything is cut.
 #[derive(Default)]
-pub(super) struct Gpt2<const LINES: bool = false> {
+pub(super) struct Gpt2<const LINES: bool = false, const ALONE: bool = false> {
     newlines: Behind,
     letters: Behind,
     numbers: Behind,
@@ -31,7 +34,10 @@ pub(super) struct Gpt2<const LINES: bool = false> {
     in_contraction: u64,
 }
 
-impl<const LINES: bool> Rule for Gpt2<LINES> {
+/// StarCoder.
+pub(super) type StarCoder<const LINES: bool = false> = Gpt2<LINES, true>;
+
+impl<const LINES: bool, const ALONE: bool> Rule for Gpt2<LINES, ALONE> {
     const PAD: u8 = b' ';
     const LINES: bool = LINES;
 
@@ -41,9 +47,17 @@ impl<const LINES: bool> Rule for Gpt2<LINES> {
         let behind_space = self.spaces.next(now.space);
         let symbols = other & !self.symbols.next(other) & !behind_space;
         let letters = letter & !self.letters.next(letter) & !behind_space;
-        let numbers = number & !self.numbers.next(number) & !behind_space;
+        let numbers = match ALONE {
+            true => number & now.first,
+            false => number & !self.numbers.next(number) & !behind_space,
+        };
         let blanks = blank & !self.blanks.next(blank);
-        let mut last = blank & now.first & !now.before(blank, next.blank);
+        // White space leaves nothing to these.
+        let (ends, next_ends) = match ALONE {
+            true => (blank | number, next.blank | next.number),
+            false => (blank, next.blank),
+        };
+        let mut last = blank & now.first & !now.before(ends, next_ends);
         let mut bits = symbols | letters | numbers | blanks;
         if LINES {
             // The last white space of a text is left to nothing.
@@ -76,13 +90,13 @@ impl<const LINES: bool> Rule for Gpt2<LINES> {
 
     #[inline(always)]
     fn word_end(text: &[u8], at: usize) -> usize {
-        word_end(text, at)
+        word_end::<ALONE>(text, at)
     }
 }
 
 /// Where the word that starts at `at` ends.
 #[inline(always)]
-pub(super) fn word_end(text: &[u8], at: usize) -> usize {
+fn word_end<const ALONE: bool>(text: &[u8], at: usize) -> usize {
     if text[at] == b'\''
         && let Some(end) = contraction(text, at)
     {
@@ -91,9 +105,13 @@ pub(super) fn word_end(text: &[u8], at: usize) -> usize {
     let body = if text[at] == b' ' { at + 1 } else { at };
     match class_at(text, body) {
         Some((class, next)) if LETTER.has(class) => letters(text, next),
-        Some((class, next)) if NUMBER.has(class) => run(text, next, NUMBER),
+        Some((class, next)) if NUMBER.has(class) => match ALONE {
+            true if body == at => next,
+            true => body,
+            false => run(text, next, NUMBER),
+        },
         Some((class, next)) if OTHER.has(class) => run(text, next, OTHER),
-        _ => blank_end(text, at),
+        _ => blank_end::<ALONE>(text, at),
     }
 }
 
@@ -107,7 +125,11 @@ fn contraction(text: &[u8], at: usize) -> Option<usize> {
 }
 
 /// `\s+(?!\S)|\s+`: where the word of white space that starts at `at` ends.
-fn blank_end(text: &[u8], at: usize) -> usize {
+fn blank_end<const ALONE: bool>(text: &[u8], at: usize) -> usize {
     let blanks = blanks(text, at);
-    if blanks.end == text.len() || blanks.last == at { blanks.end } else { blanks.last }
+    let ends = match class_at(text, blanks.end) {
+        None => true,
+        Some((class, _)) => ALONE && NUMBER.has(class),
+    };
+    if ends || blanks.last == at { blanks.end } else { blanks.last }
 }

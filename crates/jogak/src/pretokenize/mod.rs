@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! scheme.rs    the names, their patterns                what a user chooses
-//! gpt2.rs cl100k.rs o200k.rs simple.rs script.rs        one scanner per scheme: plain branches
+//! gpt2.rs cl100k.rs o200k.rs deepseek.rs simple.rs script.rs        one scanner per scheme: plain branches
 //! hf_scripts.rs                                         scripts as HF tokenizers tell them apart
 //! borders.rs   words by masks of 64 bytes: the loop     for gpt2, cl100k, o200k and their kin, whose files
 //! blocks.rs carry.rs     what 64 bytes are, and runs     have the rule in masks beside the scanner
@@ -15,8 +15,7 @@
 //! matches.rs   what matches are
 //! regex.rs                                              the fallback for everything else
 //! plain.rs     expressions that need no backtracking
-//! deepseek.rs  three of them that are used much, by a scanner
-//! kin.rs       expressions that mostly cut as a scheme with a rule in masks
+//! kin.rs       what mostly cuts as something with a rule in masks
 //! set.rs       sets of characters, looked for from afar
 //! apart.rs                                              where text may be cut before it is normalized
 //! classes.rs   what a character is, runs of characters  the toolkit of the scanners
@@ -103,6 +102,8 @@ enum Stage {
     Whole,
     Whitespace,
     Gpt2,
+    /// Every number by itself, then GPT-2's.
+    StarCoder,
     Cl100k,
     O200k,
     Llama3,
@@ -139,7 +140,7 @@ enum Stage {
     Regex(Box<regex::Engine>),
     /// Three expressions, one behind the other.
     DeepSeek,
-    /// An expression that mostly cuts as another stage.
+    /// What mostly cuts as another stage.
     Kin(Box<Kin>),
 }
 
@@ -153,9 +154,9 @@ impl Pretokenizer {
         let mut stages = Vec::new();
         let mut rest = schemes;
         while let Some((scheme, others)) = rest.split_first() {
-            if deepseek::begins(rest) {
-                stages.push(Stage::DeepSeek);
-                rest = &rest[deepseek::SCHEMES..];
+            if let Some((stage, len)) = Stage::of_several(rest)? {
+                stages.push(stage);
+                rest = &rest[len..];
                 continue;
             }
             if !matches!(scheme, Scheme::None | Scheme::PrefixSpace | Scheme::DrawBytes) {
@@ -290,6 +291,8 @@ fn borders<const LINES: bool>(stage: &Stage, text: &[u8], words: impl FnMut(&[u3
         // No word is empty.
         _ if text.is_empty() => return false,
         Stage::Gpt2 => for_each_list::<gpt2::Gpt2<LINES>>(text, words),
+        Stage::StarCoder => for_each_list::<gpt2::StarCoder<LINES>>(text, words),
+        Stage::DeepSeek => for_each_list::<deepseek::DeepSeek<LINES>>(text, words),
         Stage::Cl100k => for_each_list::<cl100k::Cl100k<LINES>>(text, words),
         Stage::O200k => for_each_list::<o200k::O200k<LINES>>(text, words),
         Stage::Llama3 => for_each_list::<cl100k::Llama3<LINES>>(text, words),
@@ -330,8 +333,11 @@ impl Pretokenizer {
 
     /// Whether the words of a text are found by masks, mostly, and all it is made of are words.
     pub(crate) fn has_rule(&self) -> bool {
-        use Stage::{Cl100k, Gpt2, Kin, Llama3, O200k, Qwen2, Tekken};
-        matches!(*self.stages, [Gpt2 | Cl100k | O200k | Llama3 | Qwen2 | Tekken | Kin(_)])
+        use Stage::{Cl100k, DeepSeek, Gpt2, Kin, Llama3, O200k, Qwen2, StarCoder, Tekken};
+        matches!(
+            *self.stages,
+            [Gpt2 | StarCoder | Cl100k | O200k | Llama3 | Qwen2 | Tekken | DeepSeek | Kin(_)]
+        )
     }
 
     /// As [`Pretokenizer::for_each_list`], by masks, where every line, with its line end, is a text. Without it, its words are the
@@ -389,7 +395,7 @@ impl Stage {
     fn is_certain(&self) -> bool {
         match self {
             Stage::Regex(engine) => engine.is_certain(),
-            Stage::Kin(kin) => kin.engine.is_certain(),
+            Stage::Kin(kin) => kin.any.iter().all(Stage::is_certain),
             _ => true,
         }
     }
@@ -401,6 +407,17 @@ impl Stage {
             Stage::Kin(kin) if kin.is_usual(text) => &kin.usual,
             _ => self,
         }
+    }
+
+    /// What the first of these schemes are together, and how many of them, if there is something better than one behind the other.
+    fn of_several(schemes: &[Scheme]) -> Result<Option<(Self, usize)>> {
+        if deepseek::begins(schemes) {
+            return Ok(Some((Stage::DeepSeek, deepseek::SCHEMES)));
+        }
+        if let [Scheme::Digits { group: 1, unicode_17: false }, Scheme::Gpt2, ..] = schemes {
+            return Ok(Some((Stage::StarCoder, 2)));
+        }
+        Ok(Kin::new(schemes)?.map(|(kin, len)| (Stage::Kin(Box::new(kin)), len)))
     }
 
     fn new(scheme: &Scheme) -> Result<Self> {
@@ -454,9 +471,6 @@ impl Stage {
                 Stage::Regex(Box::new(regex::Engine::new(pattern, Matches::Only, false)?))
             }
             Scheme::Regex { pattern, matches, invert, literal } => {
-                if !literal && let Some(kin) = Kin::new(pattern, *matches, *invert)? {
-                    return Ok(Stage::Kin(Box::new(kin)));
-                }
                 let pattern = if *literal { &*fancy_regex::escape(pattern) } else { pattern };
                 Stage::Regex(Box::new(regex::Engine::new(pattern, *matches, *invert)?))
             }
@@ -470,12 +484,13 @@ impl Stage {
         text: &str,
         base: usize,
         account: &regex::Account,
-        word: impl FnMut(usize, usize),
+        mut word: impl FnMut(usize, usize),
     ) -> Result<()> {
         match self {
             Stage::Whole => tile(text, |text, _| text.len(), word),
             Stage::Whitespace => between_blanks::<solid::Blanks>(text, word),
             Stage::Gpt2 => by_rule::<gpt2::Gpt2>(text, word),
+            Stage::StarCoder => by_rule::<gpt2::StarCoder>(text, word),
             Stage::Cl100k => by_rule::<cl100k::Cl100k>(text, word),
             Stage::O200k => by_rule::<o200k::O200k>(text, word),
             Stage::Llama3 => by_rule::<cl100k::Llama3>(text, word),
@@ -508,13 +523,17 @@ impl Stage {
             Stage::Metaspace { escape: false, suffix: true } => {
                 tile(text, simple::space_suffix_end, word);
             }
-            Stage::DeepSeek => tile(text, deepseek::word_end, word),
+            Stage::DeepSeek => by_rule::<deepseek::DeepSeek>(text, word),
             Stage::Punctuation => tile(text, simple::punctuation_end, word),
             Stage::Digits => tile(text, simple::digit_end, word),
             Stage::ThreeDigits => tile(text, simple::three_digits_end, word),
             Stage::Script => script::scan(text, word),
             Stage::Regex(engine) => return engine.scan(text, base, account, word),
-            Stage::Kin(kin) => return kin.engine.scan(text, base, account, word),
+            Stage::Kin(kin) => {
+                let (first, rest) = kin.any.split_first().unwrap_or((&Stage::Whole, &[]));
+                let word = &mut |start, end| word(start - base, end - base);
+                return run_sequence(first, rest, text, base, account, word);
+            }
         }
         Ok(())
     }

@@ -24,7 +24,7 @@
 use super::blocks::Block;
 use super::borders::{Rule, Starts};
 use super::carry::{Behind, Doubtful, Runs};
-use super::cl100k::{Cut, contraction};
+use super::cl100k::{Cut, Kinds, contraction};
 use super::classes::{CASELESS, LETTER, LINE_END, LOWER, MARK, NUMBER, OTHER, SPACE, UPPER};
 use super::classes::{blanks, class_at, run, short_run, small_letters};
 
@@ -69,7 +69,7 @@ impl<const DIGITS: usize, const CONTRACTIONS: bool, const LINES: bool> Rule
 
     #[inline(always)]
     fn starts(&mut self, text: &[u8], at: usize, now: &Block, next: &Block) -> Starts {
-        let cut = self.cut.starts(text, at, now, next);
+        let cut = self.cut.starts(text, at, now, Kinds::of(now, next));
         let (upper, lower, caseless) = (now.upper, now.lower, now.caseless);
         let behind_lower = self.lower.next(lower);
         let behind_caseless = self.caseless.next(caseless);

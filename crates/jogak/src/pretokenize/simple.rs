@@ -54,7 +54,7 @@ static AFTER_8: [(u32, u32); 39] = [
 const UNTIL_8: [u32; 2] = [0x166D, 0x111C9];
 
 /// Numbers that came with Unicode 17.0.
-const NUMBERS_OF_17: [(u32, u32); 2] = [(0x11DE0, 0x11DE9), (0x16FF4, 0x16FF6)];
+pub(super) const NUMBERS_OF_17: [(u32, u32); 2] = [(0x11DE0, 0x11DE9), (0x16FF4, 0x16FF6)];
 
 /// Whether the character from `at` to `next`, of this class, is punctuation.
 #[inline(always)]
