@@ -11,7 +11,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, ParamSpec
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, NamedTuple, ParamSpec
 
 import typer
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from jogak.explain.data import Trace
 
 __all__ = [
+    "blocks",
     "guarded",
-    "lines",
     "print_json",
     "print_trace",
     "root",
@@ -37,6 +37,9 @@ __all__ = [
 _P = ParamSpec("_P")
 
 FAILED, MISUSED, STOPPED = 1, 2, 130
+
+_BLOCK_BYTES = 1 << 20
+_BLOCK_LINES = 1 << 14
 
 
 def root(
@@ -126,22 +129,54 @@ def print_trace(trace: Trace) -> None:
         typer.echo(str(trace))
 
 
-def lines(paths: Iterable[str]) -> Iterator[tuple[str, int, bytes]]:
-    r"""Every line of the files: the file's name, the line's number from 1, its bytes without "\n".
+class Block(NamedTuple):
+    """Some lines of a file."""
 
-    ``"-"``, or no path at all, is stdin.
+    #: The file's name.
+    name: str
+    #: The number of the first line, from 1.
+    number: int
+    #: The bytes of all of them. The last one of a file may have no newline.
+    data: bytes
+
+    def lines(self) -> list[bytes]:
+        r"""The lines without "\n"."""
+        return self.data.removesuffix(b"\n").split(b"\n")
+
+    def texts(self) -> list[str]:
+        """The same as texts.
+
+        Raises:
+            CorpusError: the bytes of a line are not UTF-8.
+        """
+        try:
+            return self.data.decode("utf-8").removesuffix("\n").split("\n")
+        except UnicodeDecodeError:
+            numbered = enumerate(self.lines(), start=self.number)
+            return [text_of(self.name, number, line) for number, line in numbered]
+
+
+def blocks(paths: Iterable[str]) -> Iterator[Block]:
+    """The lines of the files, in order. ``"-"``, or no path at all, is stdin.
+
+    So many at a time that the cores are busy, and so few that they need no memory.
     """
     for path in list(paths) or ["-"]:
         if path == "-":
-            yield from _numbered("<stdin>", sys.stdin.buffer)
+            yield from _blocks("<stdin>", sys.stdin.buffer)
         else:
             with open(path, "rb") as file:
-                yield from _numbered(path, file)
+                yield from _blocks(path, file)
 
 
-def _numbered(name: str, file: BinaryIO) -> Iterator[tuple[str, int, bytes]]:
-    for number, line in enumerate(file, start=1):
-        yield name, number, line.removesuffix(b"\n")
+def _blocks(name: str, file: BinaryIO) -> Iterator[Block]:
+    most_bytes = 1 if sys.stdin.isatty() else _BLOCK_BYTES
+    number = 1
+    while lines := file.readlines(most_bytes):
+        for at in range(0, len(lines), _BLOCK_LINES):
+            some = lines[at : at + _BLOCK_LINES]
+            yield Block(name, number, b"".join(some))
+            number += len(some)
 
 
 def text_of(name: str, number: int, line: bytes) -> str:
@@ -166,6 +201,6 @@ def write_lines(lines: Iterable[bytes]) -> None:
     """Lines on stdout, as bytes; the newline is added."""
     out = sys.stdout.buffer
     sys.stdout.flush()
-    out.writelines(line + b"\n" for line in lines)
+    out.write(b"\n".join([*lines, b""]))
     if sys.stdin.isatty():  # somebody is typing and waits for the answer
         out.flush()

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from jogak.cli import _options as options
-from jogak.cli._run import lines, write_lines
+from jogak.cli._run import blocks, write_lines
 from jogak.errors import DecodeError
 
 _SEPARATORS = bytes.maketrans(b"[],", b"   ")
@@ -32,22 +32,29 @@ def decode(
     import jogak
 
     tok = jogak.load(tokenizer)
-    for name, number, line in lines(files or []):
+    for block in blocks(files or []):
+        texts: list[bytes] = []
         try:
-            ids = [int(id_) for id_ in line.translate(_SEPARATORS).split()]
-        except ValueError:
-            raise DecodeError(
-                f"{name}, line {number}: {_start(line)} is not a list of ids; expected whole numbers "
-                "separated by spaces or commas"
-            ) from None
-        try:
-            if json:
-                text = json_module.dumps(tok.decode(ids), ensure_ascii=False).encode("utf-8")
-            else:
-                text = tok.decode_bytes(ids)
+            for line in block.lines():
+                ids = _ids(line)
+                if json:
+                    text = json_module.dumps(tok.decode(ids), ensure_ascii=False).encode("utf-8")
+                else:
+                    text = tok.decode_bytes(ids)
+                texts.append(text)
         except DecodeError as error:
-            raise DecodeError(f"{name}, line {number}: {error}") from None
-        write_lines([text])
+            raise DecodeError(f"{block.name}, line {block.number + len(texts)}: {error}") from None
+        finally:
+            write_lines(texts)
+
+
+def _ids(line: bytes) -> list[int]:
+    try:
+        return list(map(int, line.translate(_SEPARATORS).split()))
+    except ValueError:
+        raise DecodeError(
+            f"{_start(line)} is not a list of ids; expected whole numbers separated by spaces or commas"
+        ) from None
 
 
 def _start(line: bytes) -> str:

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import json as json_module
-import sys
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
 from jogak.cli import _options as options
-from jogak.cli._run import lines, text_of, write_lines
+from jogak.cli._run import blocks, write_lines
 from jogak.explain.symbols import drawing
 
 if TYPE_CHECKING:
     from jogak import Tokenizer
 
-_BATCH_BYTES = 1 << 20
-_BATCH_LINES = 1 << 14
+_Write: TypeAlias = Callable[[Sequence[int]], bytes]
 
 
 def encode(
@@ -67,6 +65,7 @@ def encode(
     import jogak
 
     tok = jogak.load(tokenizer)
+    write = _writer(tok, tokens, json)
     how = options.given(strategy=strategy, special=special)
     draw = options.given(dropout=dropout, alpha=alpha)
     if nbest is not None or score:
@@ -74,12 +73,13 @@ def encode(
             raise typer.BadParameter(
                 "--nbest, --score, --dropout, --alpha and --strategy do not go together; choose one"
             )
-        for texts in _batches(files or []):
-            for text in texts:
-                write_lines(_judged(tok, text, nbest, options.given(special=special), tokens, json))
+        for block in blocks(files or []):
+            for text in block.texts():
+                write_lines(_judged(tok, text, nbest, options.given(special=special), write, json))
         return
     line = 0
-    for texts in _batches(files or []):
+    for block in blocks(files or []):
+        texts = block.texts()
         if dropout is None and alpha is None:
             ids = tok.encode_batch(texts, num_threads=threads, **how).to_lists()
         else:
@@ -89,26 +89,11 @@ def encode(
                 for text, seed_of_line in zip(texts, seeds, strict=True)
             ]
         line += len(texts)
-        write_lines(_written(tok, ids, tokens, json))
-
-
-def _batches(paths: Sequence[str]) -> Iterator[list[str]]:
-    """The lines, some at a time: enough to keep the cores busy, few enough to need no memory."""
-    most_lines = 1 if sys.stdin.isatty() else _BATCH_LINES
-    batch: list[str] = []
-    size = 0
-    for name, number, line in lines(paths):
-        batch.append(text_of(name, number, line))
-        size += len(line)
-        if size >= _BATCH_BYTES or len(batch) >= most_lines:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
+        write_lines(map(write, ids))
 
 
 def _judged(
-    tok: Tokenizer, text: str, nbest: int | None, how: dict[str, Any], tokens: bool, json: bool
+    tok: Tokenizer, text: str, nbest: int | None, how: dict[str, Any], write: _Write, json: bool
 ) -> Iterator[bytes]:
     """The lines of a text under ``--nbest``, or the one under ``--score``."""
     if nbest is None:
@@ -119,23 +104,41 @@ def _judged(
         found = tok.nbest(text, nbest, **how)
         ways = [way.ids for way in found]
         numbers = [{"score": way.score} for way in found]
-    for line, known in zip(_written(tok, ways, tokens, json), numbers, strict=True):
+    for line, known in zip(map(write, ways), numbers, strict=True):
         if json:
             yield json_module.dumps(known | json_module.loads(line), ensure_ascii=False).encode()
         else:
             yield " ".join(map(repr, known.values())).encode() + b"\t" + line
 
 
-def _written(
-    tok: Tokenizer, batch: Sequence[Sequence[int]], tokens: bool, json: bool
-) -> Iterator[bytes]:
-    draw = drawing(tok.spec.model.alphabet)
-    for ids in batch:
-        if json:
-            pieces = [tok.piece(id_) for id_ in ids]
-            text = json_module.dumps({"ids": ids, "tokens": pieces}, ensure_ascii=False)
-        elif tokens:
-            text = " ".join(draw(tok.piece(id_)) for id_ in ids)
-        else:
-            text = " ".join(map(str, ids))
-        yield text.encode("utf-8")
+class _Table(dict[int, bytes]):
+    """What is written for an id, made when it first comes."""
+
+    def __init__(self, made: Callable[[int], bytes]) -> None:
+        super().__init__()
+        self._made = made
+
+    def __missing__(self, id_: int) -> bytes:
+        self[id_] = made = self._made(id_)
+        return made
+
+
+def _writer(tok: Tokenizer, tokens: bool, json: bool) -> _Write:
+    """What makes a line of the ids of a text."""
+    numbers = _Table(lambda id_: b"%d" % id_)
+    if json:
+        quoted = _Table(lambda id_: json_module.dumps(tok.piece(id_), ensure_ascii=False).encode())
+        between = b", "
+
+        def write(ids: Sequence[int]) -> bytes:
+            ids_of, tokens_of = (
+                between.join(map(table.__getitem__, ids)) for table in (numbers, quoted)
+            )
+            return b'{"ids": [%b], "tokens": [%b]}' % (ids_of, tokens_of)
+
+        return write
+    if tokens:
+        draw = drawing(tok.spec.model.alphabet)
+        numbers = _Table(lambda id_: draw(tok.piece(id_)).encode())
+    written = numbers.__getitem__
+    return lambda ids: b" ".join(map(written, ids))
