@@ -17,6 +17,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner, Result
 
@@ -25,6 +26,7 @@ from jogak import errors, spec
 from jogak.cli import OVERVIEW, VERBS, make_app
 from jogak.counts import Report
 from jogak.explain import Candidate, Compression, CompressionStep, EncodingTrace, WordTrace
+from jogak.ragged import Ragged
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz 가나다"
 
@@ -59,7 +61,8 @@ class CharacterTokenizer:
     def encode_batch(self, texts: Sequence[str], num_threads: int | None = None) -> Any:
         self.batches.append(list(texts))
         ids = [self.encode(text) for text in texts]
-        return SimpleNamespace(to_lists=lambda: ids)
+        offsets = np.cumsum([0, *map(len, ids)])
+        return Ragged(np.array([id_ for one in ids for id_ in one], np.uint32), offsets)
 
     def piece(self, id_: int) -> str:
         return LETTERS[id_]

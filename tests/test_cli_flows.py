@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 import jogak
+from jogak.explain.symbols import drawing
 
 ROOT = Path(__file__).resolve().parent.parent
 KOREAN = str(ROOT / "examples" / "korean_sentences.txt")
@@ -455,3 +456,46 @@ def test_unigram_ways_and_likelihoods(jog: Run, tmp_path: Path) -> None:
         "encode", "-t", "uni.json", "--nbest", "2", "--alpha", "1", stdin="low\n", exit_code=2
     )
     assert "do not go together" in refused.stderr
+
+
+@pytest.mark.parametrize("alphabet", ["bytes", "chars"])
+def test_lines_of_any_text_are_written_as_they_read(
+    jog: Run, tmp_path: Path, alphabet: str
+) -> None:
+    """More than a block of lines, with all that is drawn or quoted, and the way back."""
+    by_bytes = jogak.BPE(num_merges=4)
+    by_characters = jogak.BPE(num_merges=4, marker="none", byte_fallback=True)
+    recipe = by_bytes if alphabet == "bytes" else by_characters
+    tok = jogak.train({"계란밥": 9, "low": 7}, recipe)
+    assert tok.spec.model.alphabet == alphabet
+    tok.save(tmp_path / "tok.json")
+    hard = ["", " ", "계란 low\u200b", "\r", "\u0301\x00\t", '"\\\u2028', "😀\x85", "\ufeffé,"]
+    texts = [hard[n % 8] + hard[n // 8 % 8] for n in range(20_000)]
+    (tmp_path / "texts.txt").write_bytes("\n".join(texts).encode())
+    ids = tok.encode_batch(texts).to_lists()
+    written = jog("encode", "-t", "tok.json", "texts.txt").stdout
+    assert written == "".join(" ".join(map(str, some)) + "\n" for some in ids)
+    assert jog("decode", "-t", "tok.json", stdin=written).stdout == "".join(
+        f"{tok.decode(some)}\n" for some in ids
+    )
+    draw = drawing(tok.spec.model.alphabet)
+    drawn = jog("encode", "-t", "tok.json", "--tokens", "texts.txt").stdout
+    assert drawn == "".join(" ".join(draw(tok.piece(id_)) for id_ in some) + "\n" for some in ids)
+    told = jog("encode", "-t", "tok.json", "--json", "texts.txt").stdout
+    assert told == "".join(
+        json.dumps({"ids": some, "tokens": list(map(tok.piece, some))}, ensure_ascii=False) + "\n"
+        for some in ids
+    )
+
+
+def test_what_is_broken_behind_a_block_is_told_by_its_line(jog: Run) -> None:
+    jog("train", "-", "--vocab-size", "300", "-o", "tok.json", stdin="low lower lowest\n" * 9)
+    good = "low\n" * 20_000
+    text = jog("encode", "-t", "tok.json", stdin=good.encode() + b"\xff\n", exit_code=1)
+    assert "<stdin>, line 20001: byte 0 of the line is 0xff" in text.stderr
+    ids = jog("encode", "-t", "tok.json", stdin=good).stdout
+    for wrong, message in [("x", "'x' is not a list of ids"), ("999", "id 999")]:
+        done = jog("decode", "-t", "tok.json", stdin=f"{ids}{wrong}\n{ids}", exit_code=1)
+        assert done.stdout == good
+        assert "<stdin>, line 20001: " in done.stderr
+        assert message in done.stderr

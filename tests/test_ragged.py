@@ -38,6 +38,31 @@ def test_lists_and_arrays_are_the_ids(lists: list[list[int]], skipped: int) -> N
     assert every_other.to_lists() == lists
 
 
+@given(lists=st.lists(st.lists(IDS, max_size=9), max_size=9))
+def test_lines_are_the_ids(lists: list[list[int]]) -> None:
+    batch = batch_of(lists)
+    assert batch.to_lines() == "".join(f"{' '.join(map(str, ids))}\n" for ids in lists).encode()
+    written = {id_: b"<%x>" % id_ for ids in lists for id_ in ids}
+    expected = b"".join(b" ".join(map(written.__getitem__, ids)) + b"\n" for ids in lists)
+    assert batch.to_lines(written) == expected
+
+
+def test_what_is_written_for_an_id_is_asked_for_once() -> None:
+    asked: list[int] = []
+
+    class Written(dict[int, bytes]):
+        def __missing__(self, id_: int) -> bytes:
+            asked.append(id_)
+            return b"x"
+
+    assert batch_of([[3, 4, 3], [4]]).to_lines(Written()) == b"x x x\nx\n"
+    assert asked == [3, 4]
+    with pytest.raises(KeyError, match="4"):
+        batch_of([[3, 4]]).to_lines({3: b"x"})
+    with pytest.raises(TypeError, match="bytes"):
+        batch_of([[3]]).to_lines({3: "x"})  # type: ignore[dict-item]  # that is the test
+
+
 def test_lists_are_those_of_the_caller() -> None:
     """Numbers are shared, lists are not."""
     batch = batch_of([[300, 301], [], [300]])
@@ -54,6 +79,8 @@ def test_offsets_beyond_the_ids(offsets: list[int]) -> None:
         jogak.DecodeError, match="offsets of a batch go beyond its 2 ids, or backwards"
     ):
         batch.to_lists()
+    with pytest.raises(jogak.DecodeError, match="beyond its 2 ids"):
+        batch.to_lines()
 
 
 def test_many_threads_make_lists() -> None:

@@ -34,6 +34,7 @@ __all__ = [
     "compile_charsmap",
     "count_documents",
     "count_sources",
+    "id_lines",
     "id_lists",
     "make_inputs",
     "named_charsmap",
@@ -300,6 +301,9 @@ class Columns:
     def __reduce__(self) -> tuple[type[Columns], tuple[dict[str, Any]]]: ...
 
 def reads_in_place() -> bool: ...
+def id_lines(
+    ids: NDArray[np.uint32], offsets: NDArray[np.int64], written: Mapping[int, bytes] | None
+) -> bytes: ...
 def id_lists(ids: NDArray[np.uint32], offsets: NDArray[np.int64]) -> list[list[int]]: ...
 def arrow_list(ids: NDArray[np.uint32], offsets: NDArray[np.int64]) -> tuple[object, object]: ...
 

@@ -5,7 +5,7 @@ Rule: holds arrays, copies only when asked to. numpy is imported when a method n
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -69,6 +69,28 @@ class Ragged:
         from jogak._core import id_lists
 
         return id_lists(self.ids, self.offsets)
+
+    def to_lines(self, written: Mapping[int, bytes] | None = None) -> bytes:
+        """The ids as text: a line for each text, with a space between ids and a newline at the end.
+
+        Args:
+            written: what is written for each id; its number by default. Asked once for each that occurs.
+
+        Raises:
+            DecodeError: the offsets go beyond the ids, or backwards.
+            KeyError: an id that ``written`` does not have.
+            TypeError: what it has is no ``bytes``.
+
+        >>> import numpy as np
+        >>> batch = Ragged(np.array([4, 5, 6], dtype=np.uint32), np.array([0, 2, 2, 3]))
+        >>> batch.to_lines()
+        b'4 5\\n\\n6\\n'
+        >>> batch.to_lines({4: b"a", 5: b"b", 6: b"c"})
+        b'a b\\n\\nc\\n'
+        """
+        from jogak._core import id_lines
+
+        return id_lines(self.ids, self.offsets, written)
 
     def pad(
         self, value: int, *, length: int | None = None, side: str = "right"

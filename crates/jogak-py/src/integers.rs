@@ -1,13 +1,15 @@
-//! Ids as lists of Python's whole numbers.
+//! Ids as lists of Python's whole numbers, and as lines of text.
 //!
 //! In words: to make a number, Python asks for memory and writes it, which takes longer than to encode the text that an id
 //! stands for. A number never changes, so each is made once and handed out again: a list takes 8 bytes an id then, not 40.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::{Mutex, MutexGuard};
 
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
-use pyo3::types::{PyInt, PyList};
+use pyo3::types::{PyBytes, PyInt, PyList};
 
 use crate::ids::{ids_of, ranges_of};
 
@@ -67,4 +69,48 @@ pub(crate) fn id_lists<'py>(
     let ranges = ranges_of(&offsets, ids.len())?;
     let mut numbers = Numbers::new(py);
     ranges.into_iter().map(|range| numbers.list(&ids[range])).collect()
+}
+
+/// The ids of a batch as text: for each text a line of its ids with spaces between, what `written` has for them or else numbers.
+#[pyfunction]
+pub(crate) fn id_lines<'py>(
+    py: Python<'py>,
+    ids: &Bound<'py, PyAny>,
+    offsets: PyReadonlyArray1<'py, i64>,
+    written: Option<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let ids = ids_of(ids)?;
+    // Asked once for each id that occurs.
+    let mut known: HashMap<u32, Bound<'py, PyBytes>> = HashMap::new();
+    let mut lines = Vec::new();
+    for range in ranges_of(&offsets, ids.len())? {
+        for (at, &id) in ids[range].iter().enumerate() {
+            if at > 0 {
+                lines.push(b' ');
+            }
+            let Some(written) = &written else {
+                number(id, &mut lines);
+                continue;
+            };
+            let one = match known.entry(id) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(new) => new.insert(written.get_item(id)?.cast_into()?),
+            };
+            lines.extend_from_slice(one.as_bytes());
+        }
+        lines.push(b'\n');
+    }
+    Ok(PyBytes::new(py, &lines))
+}
+
+/// Writes a number behind what is there.
+fn number(mut number: u32, lines: &mut Vec<u8>) {
+    let mut digits = [0; 10];
+    let mut first = digits.len();
+    while first == digits.len() || number > 0 {
+        first -= 1;
+        digits[first] = b'0' + (number % 10) as u8;
+        number /= 10;
+    }
+    lines.extend_from_slice(&digits[first..]);
 }

@@ -42,7 +42,7 @@ mod _core {
     #[pymodule_export]
     use crate::inputs::{PyColumns, PyForm, make_inputs};
     #[pymodule_export]
-    use crate::integers::id_lists;
+    use crate::integers::{id_lines, id_lists};
     #[pymodule_export]
     use crate::lists::{PyIntegers, read_lists};
     #[pymodule_export]

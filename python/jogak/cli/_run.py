@@ -31,6 +31,7 @@ __all__ = [
     "say_left_out",
     "text_of",
     "watched",
+    "write",
     "write_lines",
 ]
 
@@ -199,8 +200,13 @@ def text_of(name: str, number: int, line: bytes) -> str:
 
 def write_lines(lines: Iterable[bytes]) -> None:
     """Lines on stdout, as bytes; the newline is added."""
+    write(b"\n".join([*lines, b""]))
+
+
+def write(data: bytes) -> None:
+    """Bytes on stdout."""
     out = sys.stdout.buffer
     sys.stdout.flush()
-    out.write(b"\n".join([*lines, b""]))
+    out.write(data)
     if sys.stdin.isatty():  # somebody is typing and waits for the answer
         out.flush()

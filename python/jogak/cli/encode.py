@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json as json_module
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from jogak.cli import _options as options
-from jogak.cli._run import blocks, write_lines
+from jogak.cli._run import blocks, write, write_lines
 from jogak.explain.symbols import drawing
 
 if TYPE_CHECKING:
     from jogak import Tokenizer
-
-_Write: TypeAlias = Callable[[Sequence[int]], bytes]
+    from jogak.ragged import Ragged
 
 
 def encode(
@@ -65,7 +65,7 @@ def encode(
     import jogak
 
     tok = jogak.load(tokenizer)
-    write = _writer(tok, tokens, json)
+    written = _Written(tok, tokens, json)
     how = options.given(strategy=strategy, special=special)
     draw = options.given(dropout=dropout, alpha=alpha)
     if nbest is not None or score:
@@ -75,25 +75,37 @@ def encode(
             )
         for block in blocks(files or []):
             for text in block.texts():
-                write_lines(_judged(tok, text, nbest, options.given(special=special), write, json))
+                write_lines(
+                    _judged(tok, text, nbest, options.given(special=special), written, json)
+                )
         return
     line = 0
     for block in blocks(files or []):
         texts = block.texts()
         if dropout is None and alpha is None:
-            ids = tok.encode_batch(texts, num_threads=threads, **how).to_lists()
+            batch = tok.encode_batch(texts, num_threads=threads, **how)
         else:
             seeds = [None if seed is None else seed + line + index for index in range(len(texts))]
-            ids = [
+            batch = _batch(
                 tok.encode(text, seed=seed_of_line, **draw, **how)
                 for text, seed_of_line in zip(texts, seeds, strict=True)
-            ]
+            )
         line += len(texts)
-        write_lines(map(write, ids))
+        write(written(batch))
+
+
+def _batch(lists: Iterable[list[int]]) -> Ragged:
+    import numpy as np
+
+    from jogak.ragged import Ragged
+
+    lists = list(lists)
+    ids = np.fromiter(chain.from_iterable(lists), np.uint32)
+    return Ragged(ids, np.cumsum([0, *map(len, lists)], dtype=np.int64))
 
 
 def _judged(
-    tok: Tokenizer, text: str, nbest: int | None, how: dict[str, Any], write: _Write, json: bool
+    tok: Tokenizer, text: str, nbest: int | None, how: dict[str, Any], written: _Written, json: bool
 ) -> Iterator[bytes]:
     """The lines of a text under ``--nbest``, or the one under ``--score``."""
     if nbest is None:
@@ -104,7 +116,7 @@ def _judged(
         found = tok.nbest(text, nbest, **how)
         ways = [way.ids for way in found]
         numbers = [{"score": way.score} for way in found]
-    for line, known in zip(map(write, ways), numbers, strict=True):
+    for line, known in zip(_lines(written(_batch(ways))), numbers, strict=True):
         if json:
             yield json_module.dumps(known | json_module.loads(line), ensure_ascii=False).encode()
         else:
@@ -123,22 +135,34 @@ class _Table(dict[int, bytes]):
         return made
 
 
-def _writer(tok: Tokenizer, tokens: bool, json: bool) -> _Write:
-    """What makes a line of the ids of a text."""
-    numbers = _Table(lambda id_: b"%d" % id_)
-    if json:
-        quoted = _Table(lambda id_: json_module.dumps(tok.piece(id_), ensure_ascii=False).encode())
-        between = b", "
+class _Written:
+    """Ids -> the lines that say them."""
 
-        def write(ids: Sequence[int]) -> bytes:
-            ids_of, tokens_of = (
-                between.join(map(table.__getitem__, ids)) for table in (numbers, quoted)
-            )
-            return b'{"ids": [%b], "tokens": [%b]}' % (ids_of, tokens_of)
+    def __init__(self, tok: Tokenizer, tokens: bool, json: bool) -> None:
+        self._json = json
+        self._pieces: _Table | None = None
+        if json:
+            # What comes last on a line has a comma too many.
+            self._numbers = _Table(lambda id_: b"%d," % id_)
+            self._pieces = _Table(lambda id_: _quoted(tok.piece(id_)) + b",")
+        elif tokens:
+            draw = drawing(tok.spec.model.alphabet)
+            self._pieces = _Table(lambda id_: draw(tok.piece(id_)).encode())
 
-        return write
-    if tokens:
-        draw = drawing(tok.spec.model.alphabet)
-        numbers = _Table(lambda id_: draw(tok.piece(id_)).encode())
-    written = numbers.__getitem__
-    return lambda ids: b" ".join(map(written, ids))
+    def __call__(self, batch: Ragged) -> bytes:
+        pieces = batch.to_lines(self._pieces)
+        if not self._json:
+            return pieces
+        ids = batch.to_lines(self._numbers)
+        return b"".join(
+            b'{"ids": [%b], "tokens": [%b]}\n' % (numbers[:-1], tokens[:-1])
+            for numbers, tokens in zip(_lines(ids), _lines(pieces), strict=True)
+        )
+
+
+def _quoted(text: str) -> bytes:
+    return json_module.dumps(text, ensure_ascii=False).encode()
+
+
+def _lines(data: bytes) -> list[bytes]:
+    return data.split(b"\n")[:-1]
