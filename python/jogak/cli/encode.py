@@ -14,8 +14,7 @@ from jogak.cli._run import blocks, write, write_lines
 from jogak.explain.symbols import drawing
 
 if TYPE_CHECKING:
-    from jogak import Tokenizer
-    from jogak.ragged import Ragged
+    from jogak import Ragged, Tokenizer
 
 
 def encode(
@@ -97,7 +96,7 @@ def encode(
 def _batch(lists: Iterable[list[int]]) -> Ragged:
     import numpy as np
 
-    from jogak.ragged import Ragged
+    from jogak import Ragged
 
     lists = list(lists)
     ids = np.fromiter(chain.from_iterable(lists), np.uint32)
