@@ -499,3 +499,28 @@ def test_what_is_broken_behind_a_block_is_told_by_its_line(jog: Run) -> None:
         assert done.stdout == good
         assert "<stdin>, line 20001: " in done.stderr
         assert message in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("verb", "said", "answer"), [("encode", "low\n", "0\n"), ("decode", "0\n", "low\n")]
+)
+def test_who_waits_for_an_answer_gets_it(
+    jog: Run, tmp_path: Path, verb: str, said: str, answer: str
+) -> None:
+    """A line at a time through pipes that stay open."""
+    jogak.train({"low": 9}, jogak.BPE(num_merges=2)).save(tmp_path / "tok.json")
+    low = jogak.load(tmp_path / "tok.json").encode("low")
+    said, answer = (text.replace("0", " ".join(map(str, low))) for text in (said, answer))
+    command = [*COMMAND, verb, "-t", str(tmp_path / "tok.json")]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, env=ENVIRONMENT, **pipes) as process:
+        assert process.stdin
+        assert process.stdout
+        for _ in range(3):
+            process.stdin.write(said.encode())
+            process.stdin.flush()
+            assert select.select([process.stdout], [], [], 60)[0], "no answer"
+            assert process.stdout.readline().decode() == answer
+        process.stdin.close()
+        assert process.stdout.read() == b""
+    assert process.returncode == 0

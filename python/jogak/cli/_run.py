@@ -11,13 +11,15 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, NamedTuple, ParamSpec
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, ParamSpec, cast
 
 import typer
 
 from jogak.errors import ConfigError, CorpusError, JogakError
 
 if TYPE_CHECKING:
+    from io import BufferedReader
+
     from jogak.counts import Report
     from jogak.explain.data import Trace
 
@@ -137,12 +139,8 @@ class Block(NamedTuple):
     name: str
     #: The number of the first line, from 1.
     number: int
-    #: The bytes of all of them. The last one of a file may have no newline.
-    data: bytes
-
-    def lines(self) -> list[bytes]:
-        r"""The lines without "\n"."""
-        return self.data.removesuffix(b"\n").split(b"\n")
+    #: Their bytes, without newlines.
+    lines: list[bytes]
 
     def texts(self) -> list[str]:
         """The same as texts.
@@ -151,33 +149,42 @@ class Block(NamedTuple):
             CorpusError: the bytes of a line are not UTF-8.
         """
         try:
-            return self.data.decode("utf-8").removesuffix("\n").split("\n")
+            return b"\n".join(self.lines).decode("utf-8").split("\n")
         except UnicodeDecodeError:
-            numbered = enumerate(self.lines(), start=self.number)
+            numbered = enumerate(self.lines, start=self.number)
             return [text_of(self.name, number, line) for number, line in numbered]
 
 
 def blocks(paths: Iterable[str]) -> Iterator[Block]:
     """The lines of the files, in order. ``"-"``, or no path at all, is stdin.
 
-    So many at a time that the cores are busy, and so few that they need no memory.
+    So many at a time that the cores are busy, and so few that they need no memory; of a pipe or a
+    terminal what has come, so that who waits for an answer gets it.
     """
     for path in list(paths) or ["-"]:
         if path == "-":
-            yield from _blocks("<stdin>", sys.stdin.buffer)
+            yield from _blocks("<stdin>", cast("BufferedReader", sys.stdin.buffer))
         else:
             with open(path, "rb") as file:
                 yield from _blocks(path, file)
 
 
-def _blocks(name: str, file: BinaryIO) -> Iterator[Block]:
-    most_bytes = 1 if sys.stdin.isatty() else _BLOCK_BYTES
+def _blocks(name: str, file: BufferedReader) -> Iterator[Block]:
     number = 1
-    while lines := file.readlines(most_bytes):
+    begun: list[bytes] = []  # parts of a line that has no end yet
+    while read := file.read1(_BLOCK_BYTES):
+        end = read.rfind(b"\n")
+        if end < 0:
+            begun.append(read)
+            continue
+        lines = b"".join([*begun, read[:end]]).split(b"\n")
+        begun = [read[end + 1 :]]
         for at in range(0, len(lines), _BLOCK_LINES):
             some = lines[at : at + _BLOCK_LINES]
-            yield Block(name, number, b"".join(some))
+            yield Block(name, number, some)
             number += len(some)
+    if last := b"".join(begun):
+        yield Block(name, number, [last])
 
 
 def text_of(name: str, number: int, line: bytes) -> str:
@@ -205,8 +212,6 @@ def write_lines(lines: Iterable[bytes]) -> None:
 
 def write(data: bytes) -> None:
     """Bytes on stdout."""
-    out = sys.stdout.buffer
     sys.stdout.flush()
-    out.write(data)
-    if sys.stdin.isatty():  # somebody is typing and waits for the answer
-        out.flush()
+    sys.stdout.buffer.write(data)
+    sys.stdout.flush()  # somebody may wait for it

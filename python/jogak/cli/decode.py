@@ -35,7 +35,7 @@ def decode(
     for block in blocks(files or []):
         texts: list[bytes] = []
         try:
-            for line in block.lines():
+            for line in block.lines:
                 ids = _ids(line)
                 if json:
                     text = json_module.dumps(tok.decode(ids), ensure_ascii=False).encode("utf-8")
