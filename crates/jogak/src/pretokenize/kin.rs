@@ -7,10 +7,11 @@
 
 use std::sync::OnceLock;
 
-use regex_syntax::hir::{Class, ClassUnicode, HirKind};
+use regex_syntax::hir::{Class, HirKind};
 
 use super::deepseek;
 use super::set::CharSet;
+use super::simple::NUMBERS_OF_17;
 use super::{Matches, Scheme, Stage};
 use crate::error::Result;
 
@@ -170,41 +171,36 @@ impl Kin {
 }
 
 impl Strangers {
-    /// All of them as a class.
-    fn class(self) -> &'static str {
-        match self {
-            Strangers::Young => r"[[\p{L}\p{N}--\p{age=15.1}]ſ]",
-            Strangers::YoungOfAnyKind => r"[\p{L}\p{M}\p{N}\p{P}\p{S}--\p{age=15.1}]",
-            Strangers::Marks => r"\p{M}",
-            Strangers::YoungAndMarks => r"[[\p{L}\p{N}--\p{age=15.1}]\p{M}ſ]",
-            Strangers::Cased => r"[[\p{L}\p{N}--\p{age=15.1}]\p{M}[\p{Lu}\p{Lt}\p{Ll}--\p{ascii}]]",
-            // Nobody knows the names of these yet.
-            Strangers::Numbers => r"[\x{11DE0}-\x{11DE9}\x{16FF4}-\x{16FF6}]",
-        }
-    }
-
-    /// The same as a set.
+    /// All of them.
     fn set(self) -> &'static CharSet {
         static SETS: [OnceLock<CharSet>; 6] = [const { OnceLock::new() }; 6];
-        SETS[self as usize].get_or_init(|| {
-            let mut class = ClassUnicode::empty();
-            if let Ok(HirKind::Class(Class::Unicode(members))) =
-                regex_syntax::parse(self.class()).map(regex_syntax::hir::Hir::into_kind)
-            {
-                class = members;
+        SETS[self as usize].get_or_init(|| match self {
+            Strangers::Young => of_class(r"[[\p{L}\p{N}--\p{age=15.1}]ſ]"),
+            Strangers::YoungOfAnyKind => of_class(r"[\p{L}\p{M}\p{N}\p{P}\p{S}--\p{age=15.1}]"),
+            Strangers::Marks => of_class(r"\p{M}"),
+            Strangers::YoungAndMarks => of_class(r"[[\p{L}\p{N}--\p{age=15.1}]\p{M}ſ]"),
+            Strangers::Cased => {
+                of_class(r"[[\p{L}\p{N}--\p{age=15.1}]\p{M}[\p{Lu}\p{Lt}\p{Ll}--\p{ascii}]]")
             }
-            debug_assert!(!class.ranges().is_empty(), "{self:?} are characters");
-            let ranges = class.iter().flat_map(|range| range.start()..=range.end());
-            CharSet::new(ranges)
+            Strangers::Numbers => CharSet::of_ranges(&NUMBERS_OF_17),
         })
     }
+}
+
+/// The characters of a class.
+fn of_class(class: &str) -> CharSet {
+    let Ok(HirKind::Class(Class::Unicode(members))) =
+        regex_syntax::parse(class).map(regex_syntax::hir::Hir::into_kind)
+    else {
+        unreachable!("{class} is a class of characters");
+    };
+    CharSet::new(members.iter().flat_map(|range| range.start()..=range.end()))
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::super::regex::{Account, Engine};
-    use super::super::simple::NUMBERS_OF_17;
     use super::super::{Cut, Pretokenizer};
     use super::*;
     use crate::random::SplitMix64;
@@ -405,9 +401,6 @@ mod tests {
             }
             let is_young = young.is_match(text).unwrap();
             assert_eq!(Strangers::Young.set().has(c), is_young || c == 'ſ', "{c:?}");
-            let newest =
-                NUMBERS_OF_17.iter().any(|range| (range.0..=range.1).contains(&(c as u32)));
-            assert_eq!(Strangers::Numbers.set().has(c), newest, "{c:?}");
         }
         assert!(counts.iter().all(|&count| count > 10), "{counts:?}");
     }
