@@ -66,6 +66,7 @@ impl Joined {
             return false;
         }
         let (between, needed) = match joint {
+            Joint::Raw(raw) if !raw.is_same_between(text) => return false,
             Joint::Raw(_) => (' ', true),
             Joint::Lines => {
                 let line_end = memchr::memchr(b'\n', text.as_bytes());

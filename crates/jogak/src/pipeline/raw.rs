@@ -22,7 +22,9 @@ pub(super) fn suits(prepare: &Prepare, model: &Model) -> bool {
     match model {
         Model::WordPiece(_) => !raw.is_one_word(),
         Model::Unigram(model) => !raw.is_one_word() || sums(model),
-        Model::Bpe(_) | Model::Codes(_) | Model::WordLevel(_) | Model::Drawn(_) => false,
+        Model::Bpe(_) | Model::Codes(_) => raw.drops_blanks(),
+        Model::WordLevel(_) => raw.drops_blanks() && model.fuses_words().is_none(),
+        Model::Drawn(_) => false,
     }
 }
 

@@ -30,6 +30,11 @@ impl Quiet {
                 " ▁".chars().map(u32::from).for_each(without);
                 Some('▁')
             }
+            [Scheme::Whitespace] => {
+                let blanks = ('\0'..='\u{FFFF}').filter(|c| c.is_whitespace());
+                blanks.map(u32::from).for_each(without);
+                None
+            }
             [Scheme::Whitespace, Scheme::Metaspace(spaces)] if !spaces.suffix => {
                 let blank = |c: &char| c.is_whitespace() || *c == spaces.mark();
                 ('\0'..='\u{FFFF}').filter(blank).map(u32::from).for_each(without);
@@ -130,7 +135,7 @@ mod tests {
         let marked = |mark| {
             Scheme::Metaspace(Metaspace { dummy: Dummy::Never, mark, ..Metaspace::default() })
         };
-        let cases: [(Vec<Rule>, Vec<Scheme>, usize); 8] = [
+        let cases: [(Vec<Rule>, Vec<Scheme>, usize); 9] = [
             (vec![bert(true)], vec![Scheme::Bert], 14_000),
             (vec![bert(false)], vec![Scheme::Bert8], 25_000),
             (vec![], vec![Scheme::Bert], 50_000),
@@ -141,6 +146,7 @@ mod tests {
                 40_000,
             ),
             (vec![], vec![Scheme::Metaspace(Metaspace::default())], 63_000),
+            (vec![], vec![Scheme::Whitespace], 60_000),
             (vec![], vec![Scheme::Whitespace, marked('_')], 60_000),
             // The last character that is looked at.
             (vec![], vec![Scheme::Whitespace, marked('\u{FFFF}')], 60_000),
@@ -180,7 +186,7 @@ mod tests {
             assert!(Quiet::new(&normalizer, &[Scheme::Bert]).is_none());
         }
         let nothing = Normalizer::new(&[]).unwrap();
-        assert!(Quiet::new(&nothing, &[Scheme::Whitespace]).is_none());
+        assert!(Quiet::new(&nothing, &[Scheme::Words]).is_none());
         // What may be stripped is not quiet.
         let strip = Normalizer::new(&[Rule::Strip { left: false, right: true }]).unwrap();
         let quiet = Quiet::new(&strip, &[Scheme::Metaspace(Metaspace::DEFAULT)]).unwrap();

@@ -10,6 +10,7 @@
 //! BERT                      what blanks, punctuation and Chinese     by itself
 //!                           characters leave
 //! white space, then others  what blanks leave                        by itself
+//! words between spaces      what spaces leave of a line              as it stands
 //! metaspace                 what one blank leaves (collapsed: any    behind one space, which is what
 //!                           run of them), which it stands behind;    the start of a text counts for
 //!                           if there are more, it has them with it
@@ -22,7 +23,7 @@ use super::mapped::Mapped;
 use super::{Prepare, Prepared, Scratch, Written};
 use crate::error::Result;
 use crate::normalize::{Normalizer, Place, Squeeze, WITHIN, metaspace};
-use crate::pretokenize::{Apart, Dummy, LIST, Metaspace, Scheme};
+use crate::pretokenize::{Apart, Dummy, LIST, Metaspace, Scheme, between_ends, is_between_spaces};
 
 /// How texts are cut before they are normalized.
 #[derive(Debug, Clone, Copy)]
@@ -37,6 +38,8 @@ pub(crate) struct Raw {
     squeeze: Option<Squeeze>,
     /// How spaces are written, where they are not dropped.
     spaces: Option<Metaspace>,
+    /// A text is a line: spaces and line ends at its ends are dropped, and words are what spaces leave of it, as they stand.
+    is_line: bool,
 }
 
 /// Raw words by their bytes in the text.
@@ -103,7 +106,8 @@ impl Raw {
         let raw = |apart, spaces| {
             let (graphemes, later) = (blanks.graphemes, blanks.later);
             let collapse = blanks.collapse || blanks.squeeze.is_some();
-            Some(Raw { apart, graphemes, later, collapse, squeeze: blanks.squeeze, spaces })
+            let (squeeze, is_line) = (blanks.squeeze, false);
+            Some(Raw { apart, graphemes, later, collapse, squeeze, spaces, is_line })
         };
         // Words see nothing of each other once white space is dropped.
         let joined = blanks.squeeze.is_some_and(|squeeze| squeeze.to_mark);
@@ -122,6 +126,9 @@ impl Raw {
                     matches!(spaces.dummy, Dummy::Always | Dummy::Never)
                 };
                 if rest.iter().all(alone) { raw(Apart::Blanks, None) } else { None }
+            }
+            [scheme] if normalizer.is_empty() && is_between_spaces(scheme) => {
+                raw(Apart::Spaces, None).map(|raw| Raw { is_line: true, ..raw })
             }
             // What stands at the very start of the original is told by the whole text only.
             &[Scheme::Metaspace(Metaspace { dummy: Dummy::Start, .. })]
@@ -145,6 +152,19 @@ impl Raw {
     /// Whether the text that is made ready is one word, however many raw ones it has.
     pub(crate) fn is_one_word(&self) -> bool {
         self.spaces.is_some_and(|spaces| !spaces.split)
+    }
+
+    /// Whether blanks are in no word.
+    pub(crate) fn drops_blanks(&self) -> bool {
+        self.spaces.is_none()
+    }
+
+    /// Whether a text of the kind that [is by itself](Raw::is_by_itself) is: nothing is dropped at its ends that would stay
+    /// between others.
+    pub(crate) fn is_same_between(&self, text: &str) -> bool {
+        let ends = |c| matches!(c, '\r' | '\n');
+        let text = text.trim_matches(' ');
+        !self.is_line || !text.starts_with(ends) && !text.ends_with(ends)
     }
 
     /// Whether a text has the same words if others stand before and behind it, with blanks between.
@@ -176,7 +196,8 @@ impl Raw {
                     }
             });
             if is_certain {
-                self.apart.for_each_list(bytes, |starts, ends, characters| {
+                let (from, to) = if self.is_line { between_ends(text) } else { (0, bytes.len()) };
+                self.apart.for_each_list(&bytes[..to], from, |starts, ends, characters| {
                     each(RawList::Words { starts, ends, characters });
                 });
             }
@@ -189,7 +210,7 @@ impl Raw {
             _ => Some(adds && !spaces.only_missing),
         };
         let (mut room, mut done) = ([0; LIST], 0);
-        self.apart.for_each_list(bytes, |starts, ends, _| {
+        self.apart.for_each_list(bytes, 0, |starts, ends, _| {
             let (Some(&first), Some(&end), Some(&last)) =
                 (starts.first(), ends.first(), ends.last())
             else {
@@ -252,7 +273,7 @@ impl Raw {
         room: &'a mut RawScratch,
     ) -> Result<Option<Ready<'a>>> {
         let RawScratch { led: text, clusters, ready, mapped } = room;
-        if self.is_alone(word) {
+        if self.is_line || self.is_alone(word) {
             let prepared = Prepared { text: word, parts: None };
             return Ok(Some(Ready { prepared, whole: true }));
         }
@@ -431,6 +452,7 @@ mod tests {
                 later: false,
                 collapse: false,
                 squeeze: None,
+                is_line: false,
                 spaces: Some(spaces),
             };
             let mut found: Vec<Word> = Vec::new();

@@ -32,15 +32,20 @@ impl Apart {
         CHINESE.contains(&u32::from(c))
     }
 
-    /// Calls `words` with lists of as many starts as ends of words, left to right, and whether there may be Chinese characters
-    /// by themselves among them. Blanks are in no word. The text has less than 4 GiB.
+    /// Calls `words` with lists of as many starts as ends of words behind `from`, left to right, and whether there may be Chinese
+    /// characters by themselves among them. Blanks are in no word. The text has less than 4 GiB.
     #[inline]
-    pub(crate) fn for_each_list(self, text: &[u8], words: impl FnMut(&[u32], &[u32], bool)) {
+    pub(crate) fn for_each_list(
+        self,
+        text: &[u8],
+        from: usize,
+        words: impl FnMut(&[u32], &[u32], bool),
+    ) {
         match self {
-            Apart::Spaces => listed::<0>(text, words),
-            Apart::Blanks => listed::<1>(text, words),
-            Apart::Punctuation => listed::<2>(text, words),
-            Apart::Chinese => listed::<3>(text, words),
+            Apart::Spaces => listed::<0>(text, from, words),
+            Apart::Blanks => listed::<1>(text, from, words),
+            Apart::Punctuation => listed::<2>(text, from, words),
+            Apart::Chinese => listed::<3>(text, from, words),
         }
     }
 }
@@ -56,8 +61,8 @@ fn chinese<L: Look>(text: &[u8], at: usize, bytes: &[u8; BLOCK]) -> u64 {
 }
 
 #[inline(always)]
-fn listed<const KIND: u8>(text: &[u8], mut words: impl FnMut(&[u32], &[u32], bool)) {
-    lists::for_each_list::<Kinds<KIND>>(text, |kinds, starts, ends| {
+fn listed<const KIND: u8>(text: &[u8], from: usize, mut words: impl FnMut(&[u32], &[u32], bool)) {
+    lists::for_each_list::<Kinds<KIND>>(text, from, |kinds, starts, ends| {
         words(starts, ends, std::mem::take(&mut kinds.chinese));
     });
 }
@@ -128,7 +133,7 @@ mod tests {
             let expected = naive(apart, text);
             every_way(|way| {
                 let mut found = Vec::new();
-                apart.for_each_list(text.as_bytes(), |starts, ends, chinese| {
+                apart.for_each_list(text.as_bytes(), 0, |starts, ends, chinese| {
                     let list = starts
                         .iter()
                         .zip(ends)

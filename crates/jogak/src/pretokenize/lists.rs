@@ -15,7 +15,7 @@
 
 use crate::scan::{BLOCK, Look, Task, fastest};
 
-/// What the bytes of a block are; of a text from its start on, block after block.
+/// What the bytes of a block are; block after block, from where a character begins.
 pub(super) trait Masks: Default {
     /// Looks at the 64 bytes from `at` on. Behind the end of the text stand spaces.
     fn block<L: Look>(&mut self, text: &[u8], at: usize, bytes: &[u8; BLOCK]) -> Solid;
@@ -36,11 +36,15 @@ pub(crate) const LIST: usize = 320;
 /// So many are left free for a block.
 const ROOM: usize = BLOCK;
 
-/// Calls `words` with lists of as many starts as ends of words, left to right. The text has less than
+/// Calls `words` with lists of as many starts as ends of words behind `from`, left to right. The text has less than
 /// 4 GiB.
 #[inline(always)]
-pub(super) fn for_each_list<M: Masks>(text: &[u8], mut words: impl FnMut(&mut M, &[u32], &[u32])) {
-    let mut scan = Scan::<M>::new(text);
+pub(super) fn for_each_list<M: Masks>(
+    text: &[u8],
+    from: usize,
+    mut words: impl FnMut(&mut M, &[u32], &[u32]),
+) {
+    let mut scan = Scan::<M>::new(text, from);
     while scan.at < text.len() {
         fastest(&mut scan);
         scan.hand_out(&mut words);
@@ -97,9 +101,9 @@ impl<M: Masks> Task for &mut Scan<'_, M> {
 }
 
 impl<'a, M: Masks> Scan<'a, M> {
-    fn new(text: &'a [u8]) -> Self {
+    fn new(text: &'a [u8], at: usize) -> Self {
         let list = || List { places: [0; LIST], len: 0 };
-        Self { text, at: 0, masks: M::default(), solid: 0, alone: 0, starts: list(), ends: list() }
+        Self { text, at, masks: M::default(), solid: 0, alone: 0, starts: list(), ends: list() }
     }
 
     #[inline(always)]

@@ -63,7 +63,7 @@ impl<const OLD: bool> Kind for Punctuation<OLD> {
 /// 4 GiB.
 #[inline(always)]
 pub(super) fn for_each_list<K: Kind>(text: &[u8], mut words: impl FnMut(&[u32], &[u32])) {
-    lists::for_each_list::<Cut<K>>(text, |_, starts, ends| words(starts, ends));
+    lists::for_each_list::<Cut<K>>(text, 0, |_, starts, ends| words(starts, ends));
 }
 
 /// What hangs over of a character.
