@@ -10,14 +10,16 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import random
+import re
 import string
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 
 import jogak
+from jogak.formats import codes
 from jogak.spec import (
     Normalizer,
     Precision,
@@ -308,6 +310,134 @@ def test_words_that_are_cut_at_punctuation() -> None:
                 )
                 tok = jogak.Tokenizer(spec)
                 compare(tok, [*hostile(6, 1000), "".join(hostile(7, 1000))])
+
+
+#: Texts to learn merges of: words of all pools.
+LEARNED = [
+    "".join(hostile(8, 3000)),
+    "the of low lower abcabc the them <unk> 안녕 하세요 中文字 " * 20,
+]
+
+
+def merging(marker: str, **options: Any) -> jogak.Spec:
+    symbol: Any = "joined" if marker == "joined" else "own"
+    kind: Any = "suffix" if marker in {"joined", "own"} else marker
+    mark = jogak.Marker(kind, symbol=symbol) if kind == "suffix" else kind
+    config = jogak.BPE(marker=mark, num_merges=400, ties="lowest-id", **options)
+    return jogak.train(iter(LEARNED), config, pretokenizer="whitespace").spec
+
+
+#: What cuts words, and drops blanks.
+DROPPING = ["whitespace", "bert", "bert-8.0", codes.WORDS]
+MADE: dict[str, Callable[[], jogak.Spec]] = {
+    "joined": lambda: merging("joined"),
+    "own": lambda: merging("own"),
+    "fused": lambda: merging("joined", fuse_unknown=True),
+    "nothing unknown": lambda: merging("none", unknown=None, alphabet_size=300),
+    "continuation": lambda: merging("continuation"),
+    "byte-level": lambda: merging("byte-level"),
+    "fallback": lambda: merging("own", byte_fallback=True, alphabet_size=60),
+    "longest first": lambda: merging("joined", strategy="longest-first"),
+}
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_merges_of_words(name: str) -> None:
+    """Words that depend on nothing around them, whatever a normalizer makes of them first."""
+    spec = MADE[name]()
+    texts = [*hostile(9, 400), "".join(hostile(10, 300)), *every_character(4001)]
+    texts += [
+        "\n a b \r\n",
+        "a\nb c\n",
+        "\r\n",
+        " \n ",
+        "a \n",
+        "\na\n b\r",
+        "the\u2003low the\tof\n",
+    ]
+    for cut, rules in itertools.product(DROPPING, NORMALIZERS.values()):
+        changed = dataclasses.replace(
+            spec, normalizer=rules, pretokenizer=resolve_pretokenizer(cut)
+        )
+        compare_or_fail(jogak.Tokenizer(changed), texts)
+
+
+def compare_or_fail(tok: jogak.Tokenizer, texts: list[str]) -> None:
+    """As `compare`, where what no piece covers is an error each way."""
+    kept = []
+    for text in texts:
+        try:
+            tok.encoding(text, add_special_tokens=False)
+        except jogak.EncodeError as error:
+            for _ in range(2):
+                with pytest.raises(jogak.EncodeError, match=re.escape(str(error))):
+                    tok.encode(text)
+        else:
+            kept.append(text)
+    compare(tok, kept)
+
+
+@pytest.mark.parametrize("whole_word", [False, True])
+def test_merges_of_words_that_may_be_pieces(whole_word: bool) -> None:
+    spec = merging("none")
+    model = dataclasses.replace(spec.model, whole_word=whole_word)
+    texts = [*hostile(11, 1000), "".join(hostile(12, 1000))]
+    for cut in DROPPING:
+        changed = dataclasses.replace(
+            spec,
+            model=model,
+            normalizer=(jogak.Lowercase(),),
+            pretokenizer=resolve_pretokenizer(cut),
+        )
+        compare(jogak.Tokenizer(changed), texts)
+
+
+@pytest.mark.parametrize("fuse", [False, True])
+def test_words_that_are_pieces(fuse: bool) -> None:
+    pieces = ("<unk>", "the", "of", "low", "안녕", "a", "b", ".", "中", "文", "中文字")
+    model = jogak.spec.WordLevelModel(pieces=pieces, unknown="<unk>", fuse_unknown=fuse)
+    texts = [
+        *hostile(13, 1000),
+        "".join(hostile(14, 1000)),
+        "the of x y the\n",
+        "x\ny",
+        "\nthe \r\n",
+    ]
+    for cut, rules in itertools.product(DROPPING, [(), (jogak.Lowercase(),)]):
+        spec = Spec(model=model, normalizer=rules, pretokenizer=resolve_pretokenizer(cut))
+        compare(jogak.Tokenizer(spec), texts)
+
+
+def test_words_between_spaces_with_glossaries_and_tokens(tmp_path: Path) -> None:
+    """Of a line what stands around its words goes; not where a token stands there."""
+    lines = re.split("[\r\n]", "".join(LEARNED))
+    tok = jogak.train(iter(lines), merging_codes(), pretokenizer=codes.WORDS)
+    tok.save(tmp_path / "codes", format="subword-nmt")
+    kept = [piece.removesuffix("</w>") + "@@" * (not piece.endswith("</w>")) for piece in tok.vocab]
+    texts = [
+        *hostile(15, 1500),
+        "".join(hostile(16, 1000)),
+        "the\n",
+        "\nthe of\r\n",
+        "of [MASK] \n the",
+    ]
+    for options in (
+        {},
+        {"glossaries": ["the", "[ab]+"]},
+        {"vocabulary": kept[::2]},
+    ):
+        spec = jogak.load(tmp_path / "codes", unknown="<none>", **options).spec
+        compare(jogak.Tokenizer(spec), texts)
+        for token in ("\n", "of \r", "☃t"):
+            model = dataclasses.replace(spec.model, pieces=(*spec.model.pieces, token))
+            added = (jogak.AddedToken(token),)
+            with_token = dataclasses.replace(spec, model=model, added_tokens=added)
+            compare(jogak.Tokenizer(with_token), [*texts, f"the{token}low {token}", f"{token} a "])
+
+
+def merging_codes() -> jogak.BPE:
+    marker = jogak.Marker("suffix", symbol="joined")
+    return jogak.BPE(marker=marker, num_merges=300, ties="greatest")
 
 
 @pytest.mark.parametrize("mark", ["_", "\ud7ff", "\ufffe", "\uffff", "\U00010000"])

@@ -6,6 +6,7 @@ import dataclasses
 import io
 import itertools
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from hypothesis import strategies as st
 import jogak
 from jogak import formats
 from jogak.compat import subword_nmt as face
+from jogak.compat.subword_nmt import get_vocab as our_get_vocab
+from jogak.compat.subword_nmt import learn_bpe as our_learn_bpe
 from jogak.errors import ConfigError, FormatError, UnsupportedFeature
 from jogak.formats import codes
 from jogak.spec import Lowercase
@@ -128,6 +131,102 @@ def test_learned_codes_on_corpora(name: str, tmp_path: Path) -> None:
     )
     for line in lines:
         assert ours.segment(line) == theirs.segment(line)
+
+
+@given(
+    pairs=FILES,
+    lines=st.lists(st.text(st.sampled_from("aabbcc <w>\t가\u2028\x1c"), max_size=9), max_size=9),
+    vocab=st.none() | st.sets(st.sampled_from([*"abc", "a@@", "ab@@", "bc", "abc"])),
+    ending=st.sampled_from(["", "\n", " \n", "\n\n"]),
+)
+def test_lines_of_files(
+    tmp_path_factory: Any, pairs: Any, lines: list[str], vocab: set[str] | None, ending: str
+) -> None:
+    """What is around words stays; characters that no merge has are pieces; any number of workers."""
+    data = HEADERS["0.2"] + text_of(pairs)
+    ours = face.BPE(io.StringIO(data), vocab=vocab)
+    theirs = apply_bpe.BPE(io.StringIO(data), vocab=vocab)
+    folder = tmp_path_factory.mktemp("lines")
+    text = "\n".join(lines) + ending
+    (folder / "in").write_text(text, "utf-8", newline="\n")
+    expected = io.StringIO()
+    theirs.process_lines(folder / "in", expected)
+    for workers in (1, 3):
+        out = io.StringIO()
+        ours.process_lines(folder / "in", out, num_workers=workers)
+        assert out.getvalue() == expected.getvalue()
+    ours.process_lines(str(folder / "in"), str(folder / "out"))
+    assert (folder / "out").read_text("utf-8") == expected.getvalue()
+    for line in io.StringIO(text):
+        assert ours.process_line(line) == theirs.process_line(line)
+        words = line.split(" ")
+        assert ours.segment_tokens(words) == theirs.segment_tokens(words)
+
+
+def test_files_of_several_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("jogak.compat.subword_nmt.apply_bpe._BLOCK", 5_000)
+    text = "\n".join(corpus("en_docs", 40_000) + corpus("ko_nsmc", 3_000))
+    (tmp_path / "in").write_text(text, "utf-8", newline="\n")
+    (tmp_path / "codes").write_text(LETTERS)
+    for options in ({}, {"glossaries": ["the", "[0-9]+"]}, {"vocab": {"a@@", "b", "ab@@"}}):
+        out, expected = io.StringIO(), io.StringIO()
+        face.BPE(tmp_path / "codes", **options).process_lines(tmp_path / "in", out)
+        apply_bpe.BPE(io.StringIO(LETTERS), **options).process_lines(tmp_path / "in", expected)
+        assert out.getvalue() == expected.getvalue()
+
+
+def test_another_separator_later() -> None:
+    ours, theirs = face.BPE(io.StringIO(LETTERS)), apply_bpe.BPE(io.StringIO(LETTERS))
+    for separator in ("@@", "~", "##"):
+        ours.separator = theirs.separator = separator
+        assert ours.segment("abca 가나") == theirs.segment("abca 가나")
+        assert ours.segment_tokens(["abca"]) == theirs.segment_tokens(["abca"])
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "merges", "total"),
+    [
+        ("en_docs", 60_000, 1000, True),
+        ("ko_nsmc", 30_000, 700, False),
+        ("cppdocs_ru", 60_000, 700, False),
+        ("code", 60_000, 1000, True),
+        ("zh_poetry", 30_000, 500, False),
+    ],
+)
+def test_codes_that_are_learned(
+    name: str, size: int, merges: int, total: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = [f"{line}\n" for line in corpus(name, size)]
+
+    def learned(learn: Any, **workers: int) -> tuple[str, list[str]]:
+        out = io.StringIO()
+        learn(iter(lines), out, merges, 3, verbose=True, total_symbols=total, **workers)
+        # subword-nmt draws a bar between.
+        said = re.findall(r"pair \d+: .*?\)|Number.*|Reducing.*|no pair.*", capsys.readouterr().err)
+        return out.getvalue(), said
+
+    ours = learned(our_learn_bpe.learn_bpe, num_workers=2)
+    assert ours == learned(learn_bpe.learn_bpe)
+    assert len(ours[1]) > 300
+
+
+def test_codes_of_dictionaries(capsys: pytest.CaptureFixture[str]) -> None:
+    words = io.StringIO()
+    lines = corpus("en_docs", 60_000)
+    our_get_vocab.get_vocab(iter(lines), words)
+    expected = io.StringIO()
+    get_vocab.get_vocab(iter(lines), expected)
+    assert words.getvalue() == expected.getvalue()
+    # A word twice, and one that occurs nowhere.
+    dictionary = [*words.getvalue().splitlines(), "the 40", "nowhere 0"]
+    ours, theirs = io.StringIO(), io.StringIO()
+    learn_bpe.learn_bpe(iter(dictionary), theirs, 9000, 2, is_dict=True)
+    assert "no pair has frequency >= 2" in capsys.readouterr().err
+    our_learn_bpe.learn_bpe(iter(dictionary), ours, 9000, 2, is_dict=True)
+    assert "no pair has frequency >= 2. Stopping\n" in capsys.readouterr().err
+    assert ours.getvalue() == theirs.getvalue()
+    with pytest.raises(ConfigError, match="line 2 of the dictionary is 'low'"):
+        our_learn_bpe.learn_bpe(["low 3", "low"], ours, 10, is_dict=True)
 
 
 @pytest.mark.parametrize("symbol", ["joined", "own"])

@@ -1,5 +1,5 @@
-"""How subword-nmt learns codes (Sennrich, Haddow & Birch 2016): words between spaces, ``</w>`` glued to their last
-character, and of pairs that occur as often the greater one.
+"""How subword-nmt learns codes (Sennrich, Haddow & Birch 2016): words between spaces, ``</w>`` glued to
+their last character, and of pairs that occur as often the greater one.
 
 Source: https://github.com/rsennrich/subword-nmt, ``learn_bpe.py``, release 0.3.8
 """

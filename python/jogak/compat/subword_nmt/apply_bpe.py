@@ -49,7 +49,7 @@ class _Words(dict[str, tuple[str, ...]]):
 
 
 class _Lines(NamedTuple):
-    """What cuts lines, the id of characters that no merge has, and what is drawn for each id, as text and in UTF-8."""
+    """What cuts lines; the id of characters that no merge has; what is drawn for each id, and in UTF-8."""
 
     tokenizer: Tokenizer
     unknown: int

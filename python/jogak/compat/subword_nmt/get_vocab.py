@@ -14,8 +14,8 @@ __all__ = ["get_vocab"]
 
 
 def get_vocab(train_file: Iterable[str], vocab_file: TextIO) -> None:
-    """Writes a line for each word of a text: the word, a space, and how often it occurs; most frequent first, and of those
-    that occur as often the one that came first.
+    """Writes a line for each word of a text: the word, a space, and how often it occurs; most frequent
+    first, and of those that occur as often the one that came first.
 
     Args:
         train_file: lines of words between spaces, a file that is open as text for example.

@@ -1,7 +1,7 @@
 """`learn_bpe` with subword-nmt's arguments: text in, codes out.
 
-The merges are those of subword-nmt 0.3.8, in their order, but where one of its merges would make a piece that another has made
-before: jogak passes such a pair over, as one text cannot have two ids, and warns.
+The merges are those of subword-nmt 0.3.8, in their order, but where one of its merges would make a piece
+that another has made before: jogak passes such a pair over, as one text cannot have two ids, and warns.
 
 Source: https://github.com/rsennrich/subword-nmt, ``learn_bpe.py``, release 0.3.8
 """
@@ -37,11 +37,13 @@ def learn_bpe(
         min_frequency: stop where the most frequent pair occurs less often.
         verbose: write each merge to standard error, with its number and its count.
         is_dict: lines are a word, a space, and how often it occurs.
-        total_symbols: of ``num_symbols``, characters take their part: those within words, and those that end them.
+        total_symbols: of ``num_symbols``, characters take their part: those within words, and those that
+            end them.
         num_workers: how many threads count.
 
     Raises:
-        ConfigError: a line of a dictionary that is something else, with its number; a number that cannot be.
+        ConfigError: a line of a dictionary that is something else, with its number; a number that cannot
+            be.
         CorpusError: there are no words.
 
     >>> import io
