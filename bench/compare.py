@@ -29,6 +29,7 @@ CORPORA = (
     "cppdocs_ru",
     "mixed",
 )
+TRAINED = ("train-bpe", "train-spbpe", "train-unigram", "train-wordpiece", "train-codes")
 
 
 class Run:
@@ -80,7 +81,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
 
 def training(run: Run) -> Iterator[Sequence[str]]:
     """Seconds and peak memory of the fastest peer and of jogak, and the share of time."""
-    for key in run.rows("train-bpe", "train-spbpe", "train-unigram", "train-wordpiece"):
+    for key in run.rows(*TRAINED):
         times, peaks = run.medians(key, "seconds"), run.medians(key, "peak_mib")
         peer, best = fastest(times)
         for engine in ours(times):
@@ -165,6 +166,7 @@ def main(path: Path) -> None:
     some = ("ko_nsmc", "en_docs", "zh_poetry")
     table(("decoding", *some), by_text(beside_peers(run, "decode"), some))
     table(("pieces", *some[:2]), by_text(beside_peers(run, "encode-pieces"), some[:2]))
+    table(("codes", *some[:2]), by_text(beside_peers(run, "encode-codes"), some[:2]))
     table(("lines", *some[:2]), by_text(beside_peers(run, "encode-lines"), some[:2]))
     hard = tuple(dict.fromkeys(text for _, _, text, _ in worst(run)))
     table(("a megabyte, milliseconds", *hard), by_text(worst(run), hard))

@@ -1,21 +1,24 @@
 """The models that the benchmark opens: files of the folder of models, and some that are made here.
 
 Few models that may be copied have more than 100,000 pieces, so one of 128,000 is trained on text of many
-languages. And many that are used much may not be copied, but how they make text ready and cut it is
-known: there a model of the folder gets theirs. All are the same for everybody, and are kept in the
-folder of results.
+languages; so are merges of characters with the mark `</w>`, as codes, and as the first GPT had them.
+Others, which are used much, may not be copied, but how they make text ready and cut it is known: there a
+model of the folder gets theirs. All are the same for everybody, and are kept in the folder of results.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from texts import corpus
 
-#: The names of what is made, and the formats.
+#: The names of what is trained, and the formats.
 LARGE = {"128k/tokenizer.json": "tokenizer-json", "128k/128k.jogak.json": "jogak"}
+CODES = "codes/codes"
+GPT = "ways/openai-gpt.json"
 
 
 def _split(pattern: str, kind: str = "Regex", behavior: str = "Isolated") -> dict[str, Any]:
@@ -86,11 +89,59 @@ OTHERS = {
 }
 
 
+def _train_large(text: Path, files: dict[Path, str]) -> None:
+    import jogak
+
+    trained = jogak.train(text, jogak.BPE(vocab_size=128_000))
+    if len(trained) < 128_000:
+        raise RuntimeError(f"{text} gives {len(trained):,} pieces; expected 128,000")
+    for file, form in files.items():
+        trained.save(file, format=form)
+
+
+def _train_marked(text: Path, files: dict[Path, str], normalizer: Any, cut: Any) -> None:
+    """Merges of characters, the last of which has a mark."""
+    import jogak
+
+    config = jogak.BPE(
+        num_merges=32_000, marker=jogak.Marker("suffix", symbol="joined"), ties="greatest"
+    )
+    trained = jogak.train(text, config, normalizer=normalizer, pretokenizer=cut)
+    for file, form in files.items():
+        trained.save(file, format=form)
+
+
+def _train_codes(text: Path, files: dict[Path, str]) -> None:
+    from jogak.formats.codes import WORDS
+
+    _train_marked(text, files, None, WORDS)
+
+
+def _train_gpt(text: Path, files: dict[Path, str]) -> None:
+    import jogak
+
+    _train_marked(text, files, jogak.BertNormalizer(), "bert-8.0")
+
+
+class _Trained(NamedTuple):
+    """What is trained: its files with their formats, and how it is."""
+
+    files: dict[str, str]
+    train: Callable[[Path, dict[Path, str]], None]
+
+
+_TRAINED = (
+    _Trained(LARGE, _train_large),
+    _Trained({CODES: "subword-nmt"}, _train_codes),
+    _Trained({GPT: "tokenizer-json"}, _train_gpt),
+)
+
+
 def model(name: str, models: Path, corpora: Path, made: Path) -> Path:
     """The file of a model; it may not be there.
 
     Args:
-        name: a path in the folder of models, or one of `LARGE` or `OTHERS`.
+        name: a path in the folder of models, or one of `LARGE`, `CODES`, `GPT` or `OTHERS`.
         models: that folder.
         corpora: the folder of corpora.
         made: where what is made here is kept.
@@ -104,16 +155,12 @@ def model(name: str, models: Path, corpora: Path, made: Path) -> Path:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(json.dumps(file), "utf-8")
         return target
-    if name not in LARGE:
+    trained = next((trained for trained in _TRAINED if name in trained.files), None)
+    if trained is None:
         return models / name
     text = corpus("mixed", corpora, made / "texts")
     if not target.is_file() and text.is_file():
-        import jogak
-
-        trained = jogak.train(text, jogak.BPE(vocab_size=128_000))
-        if len(trained) < 128_000:
-            raise RuntimeError(f"{text} gives {len(trained):,} pieces; expected 128,000")
-        target.parent.mkdir(parents=True, exist_ok=True)
-        for file, family in LARGE.items():
-            trained.save(made / "models" / file, format=family)
+        for file in trained.files:
+            (made / "models" / file).parent.mkdir(parents=True, exist_ok=True)
+        trained.train(text, {made / "models" / file: form for file, form in trained.files.items()})
     return target

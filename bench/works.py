@@ -127,6 +127,12 @@ WORDPIECE_TRAINERS = (
     Engine("jogak (likelihood)", "jogak", WORDPIECE, ("likelihood",), note="by likelihood"),
 )
 
+FACE = "jogak.compat.subword_nmt"
+CODES_TRAINERS = (
+    Engine("subword-nmt", "subword-nmt", "train_codes_subword_nmt.py", runs=1),
+    Engine("jogak", "jogak", "train_codes_subword_nmt.py", (FACE,)),
+)
+
 COUNTERS = (
     Engine("jogak (1 thread)", "jogak", "count_jogak.py", ("1", "cl100k"), note="its own words"),
     Engine("jogak (2 threads)", "jogak", "count_jogak.py", ("2", "cl100k"), note="its own words"),
@@ -155,6 +161,14 @@ def jogak(*options: str, threads: int = 1, ids: str = "") -> Engine:
 SENTENCEPIECE_PIECES = Engine("sentencepiece", "sentencepiece", "pieces_sentencepiece.py")
 JOGAK_PIECES = Engine(
     "jogak", "jogak", "pieces_sentencepiece.py", ("face=jogak.compat.sentencepiece",)
+)
+
+
+#: Pieces as they are drawn, by another.
+CODES = "codes_subword_nmt.py"
+CODES_ENCODERS = (
+    Engine("subword-nmt", "subword-nmt", CODES, passes=2),
+    Engine("jogak", "jogak", CODES, (f"face={FACE}",)),
 )
 
 
@@ -253,6 +267,12 @@ def pieces(label: str, corpora: tuple[str, ...], model: str) -> Work:
     return Work("encode-pieces", "pieces", label, engines, corpora, model=model)
 
 
+def codes(kind: Literal["lines", "files"]) -> Work:
+    """Cuts lines into pieces by codes, each in a call, or those of a file."""
+    label, model = f"codes, {kind}", models.CODES
+    return Work("encode-codes", kind, label, CODES_ENCODERS, TWO, model=model, chars=2_000_000)
+
+
 def lines(
     label: str, engines: Sequence[Engine], model: str, corpora: tuple[str, ...] = TWO
 ) -> Work:
@@ -286,6 +306,11 @@ WORKS = (
     # Of this corpus SentencePiece cannot make 32,000.
     Work("train-unigram", "train", "Unigram", UNIGRAM_TRAINERS, ("cppdocs_ja",), size=30_000),
     Work("train-wordpiece", "train", "WordPiece", WORDPIECE_TRAINERS, TWO, size=30_000),
+    *(
+        # subword-nmt takes minutes for these.
+        Work("train-codes", "train", "codes", CODES_TRAINERS, (text,), size=8_000)
+        for text in ("en_docs:16", "ko_nsmc:64")
+    ),
     Work("count", "count", "words", COUNTERS, ("en_docs", "ko_nsmc")),
     Work(
         "curve",
@@ -362,6 +387,8 @@ WORKS = (
             ("ALBERT's, Unigram", "albert"),
         )
     ),
+    # What tokie makes of it has no tokens.
+    encoding("encode-ways", "the first GPT's, BPE", WAY_ENCODERS[:2], (*TWO, "code"), models.GPT),
     lines("cl100k", (TIKTOKEN, CL100K, GIGATOKEN), RANKS),
     lines("Mistral BPE", (*SENTENCEPIECE_ENCODERS, GIGATOKEN), "mistral-v1/tokenizer.model"),
     lines("T5 Unigram", T5_LINES, "nai-t5/spiece.model", ("en_docs",)),
@@ -370,6 +397,8 @@ WORKS = (
     pieces("Mistral BPE", TWO, "mistral-v1/tokenizer.model"),
     pieces("T5 Unigram", ("en_docs",), "nai-t5/spiece.model"),
     pieces("TTA Unigram", ("ko_nsmc",), "tta-ko-unigram/tokenizer.model"),
+    codes("lines"),
+    codes("files"),
     calls("cl100k", (TIKTOKEN, CL100K), RANKS),
     calls("Mistral BPE", SENTENCEPIECE_ENCODERS, "mistral-v1/tokenizer.model"),
     calls("T5 Unigram", SENTENCEPIECE_ENCODERS, "nai-t5/spiece.model"),

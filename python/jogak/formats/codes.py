@@ -209,7 +209,7 @@ def _wrong(file: str, number: int, message: str) -> FormatError:
 
 
 def _alphabet(pairs: Iterable[tuple[str, str]], own: bool) -> list[str]:
-    characters = sorted({c for pair in pairs for part in pair for c in part.removesuffix(END)})
+    characters = sorted({*"".join(part.removesuffix(END) for pair in pairs for part in pair)})
     return [*characters, *([END] if own else (c + END for c in characters))]
 
 

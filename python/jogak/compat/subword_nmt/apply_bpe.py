@@ -14,6 +14,7 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import cached_property
 from itertools import chain
 from typing import NamedTuple, TextIO
@@ -49,11 +50,12 @@ class _Words(dict[str, tuple[str, ...]]):
 
 
 class _Lines(NamedTuple):
-    """What cuts lines; the id of characters that no merge has; what is drawn for each id, and in UTF-8."""
+    """What cuts lines, the id of characters that no merge has, and what is drawn for each id."""
 
     tokenizer: Tokenizer
     unknown: int
     drawn: list[str]
+    #: The same in UTF-8.
     written: dict[int, bytes]
 
 
@@ -94,7 +96,6 @@ class BPE:
         own, pairs = files.parse(data, name)
         if merges >= 0:
             pairs = pairs[:merges]
-        self._pairs = pairs
         self._model = files.model_of(own, pairs, None, name)
         # Where a mark of the end of a word can be nothing else.
         self._tells_ends = not own and all(
@@ -102,7 +103,6 @@ class BPE:
             for left, right in pairs
         )
         self.version = (0, 1) if own else (0, 2)
-        self.separator = separator
         self.vocab = vocab
         self.glossaries = list(glossaries or ())
         if vocab and self.version == (0, 1):
@@ -126,29 +126,28 @@ class BPE:
                 f"glossaries are {self.glossaries!r:.200}: {error}; expected regular expressions "
                 "(re.escape makes one of any text)"
             ) from None
+        self.separator = separator
 
     @cached_property
     def _tok(self) -> Tokenizer:
         """Cuts segments of words."""
         return Tokenizer(Spec(model=self._model, pretokenizer=resolve_pretokenizer("none")))
 
-    @cached_property
-    def _lines(self) -> _Lines | None:
+    def _made_lines(self) -> _Lines | None:
         """What cuts lines; None where what is drawn depends on more than the id."""
         if self.glossaries or not self._tells_ends:
             return None
         unknown = "<unk>"
         while unknown in self._model.pieces:
             unknown += ">"
-        model = files.model_of(False, self._pairs, unknown, "codes")
+        model = replace(self._model, pieces=(*self._model.pieces, unknown), unknown=unknown)
         tok = Tokenizer(Spec(model=model, pretokenizer=resolve_pretokenizer(files.WORDS)))
-        drawn = [self._drawn(*_bare(text or "")) for text in model.pieces]
+        ends = ((text or "").removesuffix(files.END) for text in model.pieces)
+        drawn = [
+            self._drawn(bare, bare != text) for bare, text in zip(ends, model.pieces, strict=True)
+        ]
         written = {id_: text.encode("utf-8", "surrogatepass") for id_, text in enumerate(drawn)}
         return _Lines(tok, tok.id(unknown), drawn, written)
-
-    @cached_property
-    def _words(self) -> _Words:
-        return _Words(self._cut)
 
     @property
     def separator(self) -> str:
@@ -158,9 +157,9 @@ class BPE:
     @separator.setter
     def separator(self, separator: str) -> None:
         self._separator = separator
-        # What was drawn with another one.
-        for name in ("_words", "_lines"):
-            self.__dict__.pop(name, None)
+        # Both have drawn pieces.
+        self._words = _Words(self._cut)
+        self._lines = self._made_lines()
 
     def process_lines(
         self,
@@ -260,6 +259,8 @@ class BPE:
 
     def _drawn(self, piece: str, final: bool) -> str:
         """A piece, with a separator if it ends no word; or its parts that the vocabulary has."""
+        if not self.vocab:
+            return piece if final else piece + self._separator
         parts = list(self._kept(piece, final))
         last = parts.pop() if final else ""
         return " ".join([*(part + self._separator for part in parts), *([last] if final else [])])
@@ -289,11 +290,6 @@ def _within(line: str, bare: str, made: str) -> str:
     """A line with something else in the place of its words, which are `bare`."""
     start = line.find(bare)
     return f"{line[:start]}{made}{line[start + len(bare) :]}"
-
-
-def _bare(piece: str) -> tuple[str, bool]:
-    """A piece without the mark of the end of a word, and whether it has one."""
-    return piece.removesuffix(files.END), piece.endswith(files.END)
 
 
 def _around(segment: str, alone: re.Pattern[str], inside: re.Pattern[str]) -> list[str]:
