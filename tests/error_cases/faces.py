@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import jogak
 from error_cases.case import Call, tok
 from error_cases.case import Case as C
 from jogak.compat import sentencepiece, subword_nmt, tiktoken
+from jogak.compat.subword_nmt import learn_bpe
 from jogak.formats.sentencepiece_model import ModelFile, Piece, PieceType
 
 __all__ = ["CASES"]
@@ -127,6 +129,9 @@ CASES = [
     C("no workers", jogak.ConfigError,
       lambda folder: subword_nmt.BPE(CODES).process_lines(folder / "a", "b", num_workers=0),
       ("num_workers is 0", "expected a whole number, 1 or more")),
+    C("a line of a dictionary", jogak.ConfigError,
+      lambda _: learn_bpe.learn_bpe(["low 2", "lower"], io.StringIO(), 10, is_dict=True),
+      ("line 2 of the dictionary is 'lower'", "expected word, space, count")),
     C("a line of a vocabulary", jogak.ConfigError,
       lambda _: subword_nmt.read_vocabulary(["lo@@ 7", "w"], 5),
       ("line 2 of the vocabulary is 'w'", "expected piece, space, count")),
