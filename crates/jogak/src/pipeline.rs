@@ -21,6 +21,7 @@ mod unigram;
 mod words;
 mod worker;
 
+use std::ops::RangeInclusive;
 use std::sync::Mutex;
 
 use crate::added::{Added, Input, Part, SpecialPolicy, trusted_images};
@@ -53,6 +54,8 @@ pub struct Tokenizer {
     looks_up_raw: bool,
     /// Words are cut whatever they begin with.
     cuts_all_words: bool,
+    /// First bytes of the characters in texts that are cut before words are looked up.
+    cut_first: RangeInclusive<u8>,
     /// Each text is one word.
     leaves_whole: bool,
     /// The pieces that are words as they stand in the text, in order.
@@ -86,6 +89,7 @@ impl Tokenizer {
         let looks_up_raw = raw::suits(&prepare, &model);
         let leaves_whole = prepare.leaves_whole();
         let cuts_all_words = model.cuts_all_words(leaves_whole);
+        let cut_first = if looks_up_raw { raw::cut_first(&prepare, &model) } else { raw::NONE };
         let reads = points::Reads::new(&prepare, &added, &model).filter(|_| !looks_up_raw);
         let raw_pieces = if looks_up_raw { raw::pieces(&prepare, &model) } else { Box::default() };
         Self {
@@ -96,6 +100,7 @@ impl Tokenizer {
             cache_limit,
             looks_up_raw,
             cuts_all_words,
+            cut_first,
             leaves_whole,
             raw_pieces,
             reads,
@@ -171,7 +176,7 @@ impl Tokenizer {
         let remember = !drawn && self.model.is_own(way.strategy);
         let policy = &request.specials;
         let looks_twice = self.added.looks_twice(policy, input.trusted.is_some());
-        let raw = self.prepare.raw().filter(|_| self.looks_up_raw && remember && !looks_twice);
+        let raw = self.raw_of(input.text).filter(|_| remember && !looks_twice);
         // Lent to the words while they are cut.
         let mut prepared = std::mem::take(&mut worker.prepared);
         let prepare::Scratch { normalized, written } = &mut prepared;

@@ -156,6 +156,11 @@ impl Prepare {
         &self.normalizer
     }
 
+    /// Whether blanks are dropped, and words are what they leave.
+    pub(crate) fn only_drops_blanks(&self) -> bool {
+        matches!(self.front, Front::Nothing) && self.pretokenizer.only_drops_blanks()
+    }
+
     /// Whether a text that is made ready is one word for certain.
     pub(crate) fn leaves_whole(&self) -> bool {
         !matches!(self.front, Front::Steps(..)) && self.pretokenizer.leaves_whole()

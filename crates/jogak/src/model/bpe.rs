@@ -172,6 +172,11 @@ impl Bpe {
         self.cuts.as_ref().filter(|_| certain)
     }
 
+    /// Whether there may be such places.
+    pub(crate) fn may_cut(&self) -> bool {
+        self.cuts.is_some()
+    }
+
     fn reaches_all(&self) -> bool {
         let Symbols::Bytes { ids } = &self.symbols else { return false };
         if self.cuts.is_none() {

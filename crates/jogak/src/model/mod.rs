@@ -234,6 +234,11 @@ impl Model {
         }
     }
 
+    /// Whether there may be such places.
+    pub(crate) fn may_cut(&self) -> bool {
+        matches!(self, Model::Bpe(bpe) if bpe.may_cut())
+    }
+
     /// Whether words are cut there whatever they begin with; `texts` says that they are whole texts.
     pub(crate) fn cuts_all_words(&self, texts: bool) -> bool {
         matches!(self, Model::Bpe(bpe) if bpe.cuts_all_words(texts))

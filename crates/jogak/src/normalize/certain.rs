@@ -10,6 +10,7 @@
 //! - charsmaps: no key has a blank in it but a blank by itself, which becomes a space; by grapheme
 //!   clusters, too, if blanks are clusters by themselves, which each word says of itself;
 //! - replaced texts, kept texts: there is no blank in them;
+//! - runs of white space that become a space: of no word, where words have no white space;
 //! - white space that is stripped off the ends of a text, where runs of spaces become one behind all else: of no word,
 //!   which tells of itself whether other white space is at its ends.
 
@@ -39,6 +40,8 @@ pub(crate) struct AtBlanks {
     pub(crate) collapse: bool,
     /// They do not go so, but as this says.
     pub(crate) squeeze: Option<Squeeze>,
+    /// Runs of white space become one space, which makes no difference to words that have none.
+    pub(crate) merges_white: bool,
     /// Words are to be asked whether [they begin and end by themselves](Normalizer::is_apart).
     pub(crate) graphemes: bool,
     /// What they are asked for is what other rules leave of them: letters stay letters at the ends of a word, of
@@ -65,7 +68,8 @@ impl Normalizer {
         let kept = |rule: &Rule| match rule {
             Rule::Charsmap { keep, .. } => keep.iter().any(|text| text.contains(BLANKS)),
             Rule::Replace { pattern, with, regex: true } => {
-                pattern != edit::SPACES || !matches!(&**with, " " | "▁")
+                let merges_white = pattern == edit::WHITE && with == " ";
+                !merges_white && (pattern != edit::SPACES || !matches!(&**with, " " | "▁"))
             }
             Rule::Replace { pattern, .. } => pattern.contains(BLANKS),
             _ => false,
@@ -76,6 +80,7 @@ impl Normalizer {
         let (mut tabs, mut graphemes, mut collapse) = (true, false, false);
         let (mut punctuation, mut chinese) = (true, false);
         let (mut squeeze, mut strips, mut strips_right) = (None, false, false);
+        let mut merges_white = false;
         for (number, stage) in stages.iter().enumerate() {
             let keeps_letters = || stages[..number].iter().all(Stage::keeps_letters);
             if collapse || squeeze.is_some() {
@@ -89,6 +94,10 @@ impl Normalizer {
                 Stage::Case(_) => continue,
                 Stage::Bert(part) => {
                     chinese |= matches!(part, bert::Part::Chinese);
+                    continue;
+                }
+                Stage::Replace(replacer) if replacer.merges_white() => {
+                    merges_white = true;
                     continue;
                 }
                 Stage::Replace(replacer) if replacer.is_plain() => {
@@ -144,6 +153,7 @@ impl Normalizer {
             white,
             collapse,
             squeeze,
+            merges_white,
             graphemes,
             later,
             punctuation,

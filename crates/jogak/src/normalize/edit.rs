@@ -20,11 +20,16 @@ pub(super) enum Pattern {
 /// The expression for two spaces and more, as HF tokenizers writes it for SentencePiece's models.
 pub(super) const SPACES: &str = " {2,}";
 
+/// The expression for white space, as CLIP's file has it.
+pub(super) const WHITE: &str = r"\s+";
+
 /// Replaces every match, from the left, by a text as it stands.
 #[derive(Debug, Clone)]
 pub(super) struct Replacer {
     pattern: Pattern,
     with: String,
+    /// Runs of white space become a space.
+    merges_white: bool,
 }
 
 impl Replacer {
@@ -36,6 +41,7 @@ impl Replacer {
                 expected: "at least one character".to_owned(),
             });
         }
+        let merges_white = regex && pattern == WHITE && with == " ";
         let pattern = if regex && pattern == SPACES {
             Pattern::Spaces
         } else if regex {
@@ -43,7 +49,7 @@ impl Replacer {
         } else {
             Pattern::Text(pattern.to_owned())
         };
-        Ok(Self { pattern, with: with.to_owned() })
+        Ok(Self { pattern, with: with.to_owned(), merges_white })
     }
 
     /// What is looked for.
@@ -56,11 +62,17 @@ impl Replacer {
         &self.with
     }
 
-    /// Whether there is a match. A regular expression is not run twice: it may change everything.
+    /// Whether all it does is to make a space of each run of white space.
+    pub(super) fn merges_white(&self) -> bool {
+        self.merges_white
+    }
+
+    /// Whether there is a match that is no longer what it was. A regular expression is not run twice: it may change everything.
     pub(super) fn changes(&self, text: &str) -> bool {
         match &self.pattern {
             Pattern::Text(pattern) => text.contains(pattern.as_str()),
             Pattern::Spaces => text.contains("  "),
+            Pattern::Regex(_) if self.merges_white => has_odd_white(text),
             // There is no match in nothing, as in Hugging Face's library.
             Pattern::Regex(_) => !text.is_empty(),
         }
@@ -95,6 +107,17 @@ impl Replacer {
         out.keep(text, done, text.len());
         Ok(())
     }
+}
+
+/// Whether there is white space that is no single space.
+fn has_odd_white(text: &str) -> bool {
+    let mut before = false;
+    text.chars().any(|c| {
+        let white = c.is_whitespace();
+        let odd = white && (c != ' ' || before);
+        before = white;
+        odd
+    })
 }
 
 /// White space off the ends: where what stays starts and ends.

@@ -59,7 +59,7 @@ pub(super) struct Joined {
 impl Joined {
     /// Takes a text, if it can go with others and there is room for it.
     #[inline]
-    fn take(&mut self, text: Text<'_>, joint: Joint) -> bool {
+    fn take(&mut self, tokenizer: &Tokenizer, text: Text<'_>, joint: Joint) -> bool {
         let Text::Utf8(Input { text, trusted }) = text else { return false };
         let room = FULL.saturating_sub(self.all.len());
         if text.len() > LONGEST.min(room) || trusted.is_some() {
@@ -67,6 +67,7 @@ impl Joined {
         }
         let (between, needed) = match joint {
             Joint::Raw(raw) if !raw.is_same_between(text) => return false,
+            Joint::Raw(_) if tokenizer.raw_of(text).is_none() => return false,
             Joint::Raw(_) => (' ', true),
             Joint::Lines => {
                 let line_end = memchr::memchr(b'\n', text.as_bytes());
@@ -328,11 +329,11 @@ impl Tokenizer {
         let mut next = 0;
         for (text, number) in texts {
             next = number + 1;
-            if joined.take(text, joint) {
+            if joined.take(self, text, joint) {
                 continue;
             }
             encoding.all(&mut joined, joint, number)?;
-            if !joined.take(text, joint) {
+            if !joined.take(self, text, joint) {
                 encoding.alone(text, number)?;
             }
         }

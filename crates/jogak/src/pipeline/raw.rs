@@ -3,6 +3,8 @@
 //!
 //! Rule: the same ids as the plain way, or the plain way.
 
+use std::ops::RangeInclusive;
+
 use super::fuse::{fuse, fuse_each};
 use super::parts::Parts;
 use super::singles::{Of, Singles};
@@ -15,6 +17,10 @@ use crate::model::{Model, Precision, Scratch, Unigram, Way};
 use crate::normalize::Place;
 use crate::observe::Silent;
 use crate::prepare::{Prepare, Raw, RawList, RawScratch, Ready};
+use crate::scan::count;
+
+/// Words of no more ids are remembered when they first come, where words are merged.
+const FEW: usize = 6;
 
 /// Whether words can be encoded one by one, or depend on each other only by the sums of their scores.
 pub(super) fn suits(prepare: &Prepare, model: &Model) -> bool {
@@ -24,7 +30,10 @@ pub(super) fn suits(prepare: &Prepare, model: &Model) -> bool {
         Model::Unigram(model) => !raw.is_one_word() || sums(model),
         Model::Bpe(_) | Model::Codes(_) => raw.drops_blanks(),
         Model::WordLevel(_) => raw.drops_blanks() && model.fuses_words().is_none(),
-        Model::Drawn(_) => false,
+        // These find more of a word than its ids.
+        Model::Drawn(drawn) => {
+            !matches!(**drawn, Model::WordPiece(_) | Model::Unigram(_)) && suits(prepare, drawn)
+        }
     }
 }
 
@@ -39,6 +48,27 @@ pub(super) fn pieces(prepare: &Prepare, model: &Model) -> Box<[u32]> {
         piece.is_some_and(|piece| !piece.is_empty() && raw.is_itself(prepare, piece))
     };
     (0..vocab.len() as u32).filter(itself).collect()
+}
+
+/// The first bytes of the characters in texts of which words are better cut first, and looked up then. Where they are merged part
+/// by part, that is East Asia, whose parts come again more often than its words; else, where more than blanks cuts, it is what is
+/// written without spaces: what blanks leave of it is long, and seldom comes again.
+pub(super) fn cut_first(prepare: &Prepare, model: &Model) -> RangeInclusive<u8> {
+    match model.bpe() {
+        Some(_) if model.may_cut() => 0xE0..=0xEF,
+        Some(_) if !prepare.only_drops_blanks() => 0xE3..=0xE9,
+        _ => NONE,
+    }
+}
+
+/// No byte.
+pub(super) const NONE: RangeInclusive<u8> = 1..=0;
+
+/// Whether half of a text are characters that begin with these bytes.
+fn is_mostly(text: &[u8], firsts: &RangeInclusive<u8>) -> bool {
+    let (first, last) = (*firsts.start(), *firsts.end());
+    let characters = count(text, |byte| (first..=last).contains(&byte));
+    characters > 0 && characters * 3 * 2 >= text.len()
 }
 
 /// Whether sums are such as `sums.rs` knows.
@@ -68,6 +98,8 @@ struct RawWords<'a> {
     room: &'a mut RawScratch,
     /// Parts of words and characters, for Unigram.
     parts: &'a mut KnownWords,
+    /// Words that are ready, for those that raw ones are cut into.
+    ready: &'a mut KnownWords,
     singles: &'a mut Singles,
     scratch: &'a mut Scratch,
     habit: &'a mut Habit,
@@ -85,9 +117,10 @@ impl<'a> RawWords<'a> {
         worker: &'a mut Worker,
     ) -> (Self, &'a mut KnownWords, &'a mut StrangeWords) {
         let Worker { learned, raw_room: room, singles, strange, scratch, .. } = worker;
-        let Learned { raw: known, raw_parts: parts, habit, .. } = learned;
+        let Learned { raw: known, raw_parts: parts, known: ready, habit, .. } = learned;
+        let sure = true;
         let words =
-            Self { tokenizer, raw, text, way, room, parts, singles, scratch, habit, sure: true };
+            Self { tokenizer, raw, text, way, room, parts, ready, singles, scratch, habit, sure };
         (words, known, strange)
     }
 
@@ -109,8 +142,12 @@ impl<'a> RawWords<'a> {
     fn learn(&mut self, known: &KnownWords, start: usize, end: usize, ids: &mut Vec<u32>) -> bool {
         let text = self.text;
         let hash = self.habit.ask_if_large(known, text, start, end);
+        let before = ids.len();
         self.sure = self.sure && self.word(&text[start..end], None, known, ids).is_some();
-        self.sure && end - start <= LONGEST_KNOWN && hash.is_none_or(|hash| self.habit.again(hash))
+        // To merge a word anew takes longer than memory for a few ids.
+        let is_dear = ids.len() - before <= FEW && self.tokenizer.model.bpe().is_some();
+        let kept = is_dear || hash.is_none_or(|hash| self.habit.again(hash));
+        self.sure && end - start <= LONGEST_KNOWN && kept
     }
 
     /// Appends the ids of a raw word. None if they are not certain.
@@ -121,7 +158,7 @@ impl<'a> RawWords<'a> {
         known: &KnownWords,
         ids: &mut Vec<u32>,
     ) -> Option<()> {
-        let Self { tokenizer, raw, way, room, parts, singles, scratch, .. } = self;
+        let Self { tokenizer, raw, way, room, parts, ready, singles, scratch, .. } = self;
         let Tokenizer { prepare, model, .. } = tokenizer;
         if let Some(model) = model.unigram().filter(|_| odd.is_none()) {
             let of = Of { model, prepare, raw: *raw, room, near: &mut scratch.near };
@@ -139,12 +176,13 @@ impl<'a> RawWords<'a> {
         // Errors come again on the plain way.
         let Ready { prepared, whole } = raw.ready(prepare, word, odd, room).ok()??;
         let (unigram, made) = (model.unigram(), prepared.text);
-        // What became of it may be known: it is itself, as it is ready.
-        let is_new = whole && unigram.is_none() && made != word;
+        // What became of it may be known: it is itself, as it is ready, if nothing is written before it.
+        let marked = || raw.mark(prepare).flatten().is_some();
+        let is_new = whole && unigram.is_none() && made != word && !marked();
         if is_new && known.get(made.as_bytes(), 0, made.len(), ids) {
             return Some(());
         }
-        let mut one = |word: &str| {
+        let mut one = |word: &str, ids: &mut Vec<u32>| {
             if let Some(model) = unigram.filter(|model| !model.has_reserved(word)) {
                 let mut parts = Parts { model, known: parts, near: &mut scratch.near };
                 if parts.word_by_itself(word, ids) {
@@ -154,17 +192,34 @@ impl<'a> RawWords<'a> {
             model.word(word, way, scratch, ids, &mut Silent).ok()
         };
         if whole {
-            return one(made);
+            return one(made, ids);
         }
-        let mut covered = Some(());
+        let looks_up = unigram.is_none() && model.wordpiece().is_none();
+        let (solid, mut covered) = (made.trim().len(), Some(()));
         let cut = prepare.for_each(prepared, |start, end| {
-            covered = covered.and_then(|()| one(&prepared.text[start..end]));
+            if covered.is_none() || looks_up && ready.get(made.as_bytes(), start, end, ids) {
+                return;
+            }
+            let before = ids.len();
+            covered = one(&made[start..end], ids);
+            // It is one of several.
+            if looks_up && covered.is_some() && end - start < solid {
+                tokenizer.remember(ready, &made[start..end], &ids[before..]);
+            }
         });
         cut.ok().and(covered)
     }
 }
 
 impl Tokenizer {
+    /// How a text is cut before it is normalized, if it is.
+    #[inline]
+    pub(super) fn raw_of(&self, text: &str) -> Option<Raw> {
+        let raw = self.prepare.raw().filter(|_| self.looks_up_raw)?;
+        let cut_first = !self.cut_first.is_empty() && is_mostly(text.as_bytes(), &self.cut_first);
+        (!cut_first).then_some(raw)
+    }
+
     /// Appends the ids of a stretch of text to `out`. If it says no, it has appended nothing, and the
     /// stretch is to be encoded the plain way.
     pub(super) fn raw(

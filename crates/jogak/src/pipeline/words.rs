@@ -129,15 +129,8 @@ impl<'a> Learner<'a> {
         self.result = self.tokenizer.model.word(word, self.way, self.scratch, out, &mut Silent);
         self.way.is_no_piece = false;
         if self.result.is_ok() {
-            self.insert(table, word, &out[before..]);
+            self.tokenizer.remember(table, word, &out[before..]);
         }
-    }
-
-    fn insert(&self, table: &mut KnownWords, word: &str, ids: &[u32]) {
-        if table.is_stale() {
-            *table = self.tokenizer.taught(table.limit());
-        }
-        table.insert(word.as_bytes(), ids);
     }
 }
 
@@ -303,7 +296,7 @@ impl<'a> Words<'a> {
             && learner.result.is_ok()
             && habit.again(hash)
         {
-            learner.insert(known, &learner.text[start..end], &ids[before..]);
+            learner.tokenizer.remember(known, &learner.text[start..end], &ids[before..]);
         }
     }
 }
@@ -320,6 +313,14 @@ fn is_of_characters(text: &[u8]) -> bool {
 }
 
 impl Tokenizer {
+    /// Teaches the ids of a word that is ready.
+    pub(super) fn remember(&self, table: &mut KnownWords, word: &str, ids: &[u32]) {
+        if table.is_stale() {
+            *table = self.taught(table.limit());
+        }
+        table.insert(word.as_bytes(), ids);
+    }
+
     /// The words of a text, on their way to what the worker knows.
     pub(super) fn words_of<'a>(
         &'a self,

@@ -149,6 +149,9 @@ impl Tokenizer {
                 Shares { raw: 5 * eighth, raw_parts: eighth, marked: eighth, parts: eighth, ..none }
             }
             (false, Some(_)) => Shares { parts: all, ..none },
+            (true, None) if !self.cut_first.is_empty() => {
+                Shares { raw: 4 * eighth, known: 4 * eighth, ..none }
+            }
             // The other table is seldom asked.
             (true, None) => Shares { raw: 6 * eighth, known: 2 * eighth, ..none },
             (false, None) => Shares { known: all, ..none },

@@ -16,8 +16,8 @@ pub(super) struct Quiet {
     mark: Option<char>,
 }
 
-/// Characters that BERT's scheme cuts at.
-static BORDERS: [OnceLock<Box<Untouched>>; 2] = [const { OnceLock::new() }; 2];
+/// Characters that BERT's schemes cut at, and that of words.
+static BORDERS: [OnceLock<Box<Untouched>>; 3] = [const { OnceLock::new() }; 3];
 
 impl Quiet {
     /// For schemes that drop white space or write it as marks; None if nothing is certain.
@@ -44,9 +44,13 @@ impl Quiet {
                     _ => return None,
                 }
             }
-            [scheme @ (Scheme::Bert | Scheme::Bert8)] => {
-                let old = matches!(scheme, Scheme::Bert8);
-                let borders = BORDERS[usize::from(old)].get_or_init(|| borders(scheme));
+            [scheme @ (Scheme::Bert | Scheme::Bert8 | Scheme::Words)] => {
+                let number = match scheme {
+                    Scheme::Bert => 0,
+                    Scheme::Bert8 => 1,
+                    _ => 2,
+                };
+                let borders = BORDERS[number].get_or_init(|| borders(scheme));
                 let all = (0..1 << 16)
                     .filter(|&code| borders[code as usize / 64] >> (code % 64) & 1 != 0);
                 all.for_each(&mut without);
@@ -135,7 +139,7 @@ mod tests {
         let marked = |mark| {
             Scheme::Metaspace(Metaspace { dummy: Dummy::Never, mark, ..Metaspace::default() })
         };
-        let cases: [(Vec<Rule>, Vec<Scheme>, usize); 9] = [
+        let cases: [(Vec<Rule>, Vec<Scheme>, usize); 10] = [
             (vec![bert(true)], vec![Scheme::Bert], 14_000),
             (vec![bert(false)], vec![Scheme::Bert8], 25_000),
             (vec![], vec![Scheme::Bert], 50_000),
@@ -147,6 +151,7 @@ mod tests {
             ),
             (vec![], vec![Scheme::Metaspace(Metaspace::default())], 63_000),
             (vec![], vec![Scheme::Whitespace], 60_000),
+            (vec![Rule::Lowercase], vec![Scheme::Words], 45_000),
             (vec![], vec![Scheme::Whitespace, marked('_')], 60_000),
             // The last character that is looked at.
             (vec![], vec![Scheme::Whitespace, marked('\u{FFFF}')], 60_000),
@@ -186,7 +191,7 @@ mod tests {
             assert!(Quiet::new(&normalizer, &[Scheme::Bert]).is_none());
         }
         let nothing = Normalizer::new(&[]).unwrap();
-        assert!(Quiet::new(&nothing, &[Scheme::Words]).is_none());
+        assert!(Quiet::new(&nothing, &[Scheme::Script]).is_none());
         // What may be stripped is not quiet.
         let strip = Normalizer::new(&[Rule::Strip { left: false, right: true }]).unwrap();
         let quiet = Quiet::new(&strip, &[Scheme::Metaspace(Metaspace::DEFAULT)]).unwrap();

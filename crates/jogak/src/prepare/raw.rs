@@ -9,7 +9,8 @@
 //! schemes                   a raw word                               as it is made ready
 //! BERT                      what blanks, punctuation and Chinese     by itself
 //!                           characters leave
-//! white space, then others  what blanks leave                        by itself
+//! words without blanks,     what blanks leave                        by itself
+//! then others
 //! words between spaces      what spaces leave of a line              as it stands
 //! metaspace                 what one blank leaves (collapsed: any    behind one space, which is what
 //!                           run of them), which it stands behind;    the start of a text counts for
@@ -120,13 +121,17 @@ impl Raw {
                     (false, _) => raw(Apart::Blanks, None),
                 }
             }
-            [Scheme::Whitespace, rest @ ..] if dropped && !blanks.collapse => {
-                let alone = |scheme: &Scheme| {
-                    let Scheme::Metaspace(spaces) = scheme else { return false };
-                    matches!(spaces.dummy, Dummy::Always | Dummy::Never)
+            [first, rest @ ..] if dropped && !blanks.collapse && first.drops_blanks() => {
+                // What cuts words further sees one of them.
+                let alone = |scheme: &Scheme| match scheme {
+                    Scheme::Metaspace(spaces) => {
+                        matches!(spaces.dummy, Dummy::Always | Dummy::Never)
+                    }
+                    other => !other.rewrites(),
                 };
                 if rest.iter().all(alone) { raw(Apart::Blanks, None) } else { None }
             }
+            _ if blanks.merges_white => None,
             [scheme] if normalizer.is_empty() && is_between_spaces(scheme) => {
                 raw(Apart::Spaces, None).map(|raw| Raw { is_line: true, ..raw })
             }

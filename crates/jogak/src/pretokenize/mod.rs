@@ -281,6 +281,11 @@ impl Pretokenizer {
         )
     }
 
+    /// Whether words are what blanks leave of a text.
+    pub(crate) fn only_drops_blanks(&self) -> bool {
+        matches!(*self.stages, [Stage::Whitespace | Stage::Between])
+    }
+
     /// As [`Pretokenizer::for_each_list`], by masks, where every line, with its line end, is a text. Without it, its words are the
     /// same: that of the line end, or the one that ends with it, ends before it.
     pub(crate) fn for_each_list_of_lines(&self, lines: &str, words: impl FnMut(&[u32])) -> bool {

@@ -25,6 +25,7 @@ use regex_syntax::ast::{
     LiteralKind, SpecialLiteralKind, parse,
 };
 use regex_syntax::hir::translate::Translator;
+use regex_syntax::hir::{Class, Hir, HirKind};
 
 /// What an expression may end in: white space that leaves its last character to what follows.
 const TAILS: [&str; 2] = [r"\s+(?!\S)|\s+", r"\s+(?!\S)|\s"];
@@ -102,6 +103,33 @@ pub(super) fn mean_the_same(one: &str, other: &str) -> bool {
         Some((meaning, has_tail))
     };
     one == other || meaning(one).is_some_and(|one| Some(one) == meaning(other))
+}
+
+/// Whether `pattern` is of this kind, has none of these characters in a match, and looks at nothing around one: a text may be
+/// searched in the parts that they leave of it.
+pub(super) fn sees_no(characters: &[char], pattern: &str) -> bool {
+    let Some(ast) = common(pattern) else { return false };
+    let Ok(meaning) = Translator::new().translate(pattern, &ast) else { return false };
+    meaning.properties().look_set().is_empty() && has_none(&meaning, characters)
+}
+
+/// Whether no match has any of these characters, which are of ASCII.
+fn has_none(meaning: &Hir, characters: &[char]) -> bool {
+    match meaning.kind() {
+        HirKind::Empty | HirKind::Look(_) => true,
+        HirKind::Literal(literal) => !characters.iter().any(|&c| literal.0.contains(&(c as u8))),
+        HirKind::Class(Class::Unicode(class)) => {
+            let has =
+                |&c: &char| class.iter().any(|range| (range.start()..=range.end()).contains(&c));
+            !characters.iter().any(has)
+        }
+        HirKind::Class(Class::Bytes(_)) => false,
+        HirKind::Repetition(repeated) => has_none(&repeated.sub, characters),
+        HirKind::Capture(group) => has_none(&group.sub, characters),
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => {
+            parts.iter().all(|part| has_none(part, characters))
+        }
+    }
 }
 
 /// Whether a match may begin with each byte.

@@ -4,7 +4,7 @@
 //! [`Scheme::pattern`]; a scanner in the file of its family with the rule in words; an arm in
 //! `run` (mod.rs). The law tests find it through [`Scheme::NAMED`] and hold it to its pattern.
 
-use super::{Matches, Metaspace};
+use super::{Matches, Metaspace, plain};
 
 /// One way to cut a text into words.
 ///
@@ -240,6 +240,20 @@ impl Scheme {
     #[must_use]
     pub fn rewrites(&self) -> bool {
         matches!(self, Scheme::Metaspace(_) | Scheme::PrefixSpace | Scheme::DrawBytes)
+    }
+
+    /// Whether what it makes of a text is what it makes of each of the parts that blanks (space, tab, line feed, carriage
+    /// return) leave of it: no word has a blank, and none depends on what is beyond one.
+    pub(crate) fn drops_blanks(&self) -> bool {
+        match self {
+            Scheme::Whitespace | Scheme::Bert | Scheme::Bert8 | Scheme::Words => true,
+            Scheme::Regex { pattern, matches, invert, literal: false } => {
+                let words =
+                    matches!((matches, invert), (Matches::Only, false) | (Matches::Removed, true));
+                words && plain::sees_no(&[' ', '\t', '\n', '\r'], pattern)
+            }
+            _ => false,
+        }
     }
 
     /// Whether the words of any text, put together, are the text: nothing is dropped.
