@@ -185,6 +185,8 @@ NORMALIZERS: dict[str, tuple[Normalizer, ...]] = {
     "only squeezed": (jogak.Lowercase(), jogak.Replace(" {2,}", " ", regex=True)),
     "only stripped": (jogak.Strip(right=False), jogak.RuleSet("nmt_nfkc"), jogak.Strip()),
     "replaced across": (jogak.Replace("x y", "z"), jogak.Replace(r"\s{2,}", " ", regex=True)),
+    "clip": (jogak.UnicodeForm("nfc"), jogak.Replace(r"\s+", " ", regex=True), jogak.Lowercase()),
+    "clip, collapsed": (jogak.Replace(r"\s+", " ", regex=True), jogak.CollapseSpaces()),
 }
 
 
@@ -327,8 +329,28 @@ def merging(marker: str, **options: Any) -> jogak.Spec:
     return jogak.train(iter(LEARNED), config, pretokenizer="whitespace").spec
 
 
-#: What cuts words, and drops blanks.
-DROPPING = ["whitespace", "bert", "bert-8.0", codes.WORDS]
+CLIP = r"<\|startoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
+#: What cuts words, and drops blanks. The last ones see blanks, or more than a word.
+DROPPING: list[Any] = [
+    "whitespace",
+    "bert",
+    "bert-8.0",
+    codes.WORDS,
+    "words",
+    ["words", "digits"],
+    [jogak.Split(CLIP, matches="removed", invert=True), "gpt2"],
+    jogak.Split(r"\w+|\S", matches="only"),
+    ["whitespace", jogak.Metaspace(prepend="always")],
+    [
+        "whitespace",
+        jogak.Metaspace(prepend="never"),
+        jogak.Split("a", regex=False, matches="removed"),
+    ],
+    jogak.Split(r"[^a]+", matches="only"),
+    jogak.Split(r"\w+$|^\w", matches="only"),
+    jogak.Split(r"\w+", matches="removed"),
+    jogak.Split(r"(?<= )\w+|\w(?= )", matches="only"),
+]
 MADE: dict[str, Callable[[], jogak.Spec]] = {
     "joined": lambda: merging("joined"),
     "own": lambda: merging("own"),

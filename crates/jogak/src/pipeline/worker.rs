@@ -149,7 +149,7 @@ impl Tokenizer {
                 Shares { raw: 5 * eighth, raw_parts: eighth, marked: eighth, parts: eighth, ..none }
             }
             (false, Some(_)) => Shares { parts: all, ..none },
-            (true, None) if !self.cut_first.is_empty() => {
+            (true, None) if self.model.may_cut() => {
                 Shares { raw: 4 * eighth, known: 4 * eighth, ..none }
             }
             // The other table is seldom asked.

@@ -269,3 +269,83 @@ impl Scheme {
         }
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use super::super::Pretokenizer;
+    use super::*;
+    use crate::random::SplitMix64;
+
+    fn regex(pattern: &str, matches: Matches, invert: bool) -> Scheme {
+        Scheme::Regex { pattern: pattern.to_owned(), matches, invert, literal: false }
+    }
+
+    fn words<'a>(cutter: &Pretokenizer, text: &'a str) -> Vec<&'a str> {
+        let mut words = Vec::new();
+        cutter.for_each(text, |start, end| words.push(&text[start..end])).unwrap();
+        words
+    }
+
+    #[test]
+    fn words_without_blanks_are_those_of_the_parts() {
+        let patterns = [
+            r"'s|'t|\p{L}+|\p{N}|[^\s\p{L}\p{N}]+",
+            r"\w+|[^\w\s]",
+            r"(?i:ab|a)(?:c|bcd)*",
+            r"[^\s]{2}",
+            "x*",
+        ];
+        let mut schemes: Vec<Scheme> =
+            patterns.iter().map(|pattern| regex(pattern, Matches::Only, false)).collect();
+        schemes.extend(patterns.iter().map(|pattern| regex(pattern, Matches::Removed, true)));
+        schemes.extend([Scheme::Whitespace, Scheme::Bert, Scheme::Bert8, Scheme::Words]);
+        let pieces = [
+            "a", "b", "cd", "x", "'s", "7", "!", "é", "가", " ", "\t", "\n", "\r", "\u{a0}",
+            "\u{3000}",
+        ];
+        let mut random = SplitMix64::new(5);
+        for scheme in schemes {
+            assert!(scheme.drops_blanks(), "{scheme:?}");
+            let cutter = Pretokenizer::new(std::slice::from_ref(&scheme)).unwrap();
+            for _ in 0..2000 {
+                let len = random.next() % 40;
+                let piece = || pieces[random.next() as usize % pieces.len()];
+                let text: String = std::iter::repeat_with(piece).take(len as usize).collect();
+                let parts = text.split([' ', '\t', '\n', '\r']);
+                let expected: Vec<&str> = parts.flat_map(|part| words(&cutter, part)).collect();
+                assert_eq!(words(&cutter, &text), expected, "{scheme:?} {text:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn some_see_blanks_or_beyond() {
+        for (pattern, matches, invert) in [
+            (r"\w+", Matches::Isolated, false),
+            (r"\w+", Matches::Removed, false),
+            (r"\w+", Matches::Only, true),
+            ("[^a]+", Matches::Only, false),
+            ("a b", Matches::Only, false),
+            (r"\w+\r", Matches::Only, false),
+            (r"\w+|\s", Matches::Only, false),
+            (r"(?s:.)", Matches::Only, false),
+            (r"\w+$", Matches::Only, false),
+            (r"^\w", Matches::Only, false),
+            (r"\w+(?= )", Matches::Only, false),
+            (r"(?<!\s)a", Matches::Only, false),
+            (r"\b\w", Matches::Only, false),
+            (r"a|\s+(?!\S)|\s+", Matches::Only, false),
+        ] {
+            let scheme = regex(pattern, matches, invert);
+            assert!(!scheme.drops_blanks(), "{scheme:?}");
+        }
+        let literal = Scheme::Regex {
+            pattern: "a".to_owned(),
+            matches: Matches::Only,
+            invert: false,
+            literal: true,
+        };
+        assert!(!literal.drops_blanks() && !Scheme::Script.drops_blanks());
+    }
+}
