@@ -175,6 +175,28 @@ def test_files_of_several_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         assert out.getvalue() == expected.getvalue()
 
 
+@pytest.mark.parametrize("patience", [1, 3, 1000])
+def test_characters_that_no_merge_has(
+    patience: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are pieces by themselves, whether many lines have some or few."""
+    monkeypatch.setattr("jogak.compat.subword_nmt.apply_bpe._PATIENCE", patience)
+    monkeypatch.setattr("jogak.compat.subword_nmt.apply_bpe._BLOCK", 3_000)
+    text = "\n".join(corpus("ko_nsmc", 8_000) + corpus("zh_poetry", 8_000) + ["a<unk> <unk>\tb c"])
+    (tmp_path / "in").write_text(text, "utf-8", newline="\n")
+    (tmp_path / "codes").write_text(LETTERS)
+    for vocab in (None, {"a@@", "b", "ab@@"}):
+        out, expected = io.StringIO(), io.StringIO()
+        ours = face.BPE(tmp_path / "codes", vocab=vocab)
+        theirs = apply_bpe.BPE(io.StringIO(LETTERS), vocab=vocab)
+        ours.process_lines(tmp_path / "in", out)
+        theirs.process_lines(tmp_path / "in", expected)
+        assert out.getvalue() == expected.getvalue()
+        ours = face.BPE(tmp_path / "codes", vocab=vocab)
+        for line in text.split("\n"):
+            assert ours.process_line(line) == theirs.process_line(line)
+
+
 def test_another_separator_later() -> None:
     ours, theirs = face.BPE(io.StringIO(LETTERS)), apply_bpe.BPE(io.StringIO(LETTERS))
     for separator in ("@@", "~", "##"):

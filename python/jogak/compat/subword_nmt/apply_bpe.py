@@ -31,6 +31,8 @@ __all__ = ["BPE", "read_vocabulary"]
 _ENDS = "\r\n "
 #: Lines of so many characters are cut together.
 _BLOCK = 1 << 20
+#: After so many lines with characters that no merge has, such characters become pieces.
+_PATIENCE = 64
 #: So many words are remembered with their pieces.
 _REMEMBERED = 1 << 20
 
@@ -126,6 +128,10 @@ class BPE:
                 f"glossaries are {self.glossaries!r:.200}: {error}; expected regular expressions "
                 "(re.escape makes one of any text)"
             ) from None
+        # Characters of lines that have some which no merge has; how many such lines there were since
+        # these became pieces, and how many are waited for.
+        self._strange: set[str] = set()
+        self._missed, self._patience = 0, _PATIENCE
         self.separator = separator
 
     @cached_property
@@ -140,7 +146,9 @@ class BPE:
         unknown = "<unk>"
         while unknown in self._model.pieces:
             unknown += ">"
-        model = replace(self._model, pieces=(*self._model.pieces, unknown), unknown=unknown)
+        strange = sorted(self._strange.difference(self._model.pieces, " "))
+        own = (*strange, *(character + files.END for character in strange))
+        model = replace(self._model, pieces=(*self._model.pieces, *own, unknown), unknown=unknown)
         tok = Tokenizer(Spec(model=model, pretokenizer=resolve_pretokenizer(files.WORDS)))
         ends = ((text or "").removesuffix(files.END) for text in model.pieces)
         drawn = [
@@ -200,14 +208,30 @@ class BPE:
         batch = tokenizer.encode_batch(bare, num_threads=num_threads)
         made = batch.to_lines(written).decode("utf-8", "surrogatepass").split("\n")
         places = (batch.ids == unknown).nonzero()[0]
-        for number in set((batch.offsets.searchsorted(places, side="right") - 1).tolist()):
-            made[number] = self.segment(bare[number])
+        missed = set((batch.offsets.searchsorted(places, side="right") - 1).tolist())
+        if missed and self._learns([bare[number] for number in missed]):
+            return self._block(lines, dropout, num_threads)
+        for number in missed:
+            made[number] = self._by_words(bare[number])
         # What is around the words of a line stays there.
         done = (
             f"{text}\n" if line == f"{words}\n" else _within(line, words, text)
             for line, words, text in zip(lines, bare, made, strict=False)
         )
         return "".join(done)
+
+    def _learns(self, lines: Collection[str]) -> bool:
+        """Lines that have characters which no merge has -> whether these are pieces from now on.
+
+        That takes as long as to open the codes, so it takes more of them each time.
+        """
+        self._strange.update(*lines)
+        self._missed += len(lines)
+        if self._missed < self._patience:
+            return False
+        self._missed, self._patience = 0, 2 * self._patience
+        self._lines = self._made_lines()
+        return True
 
     def process_line(self, line: str, dropout: float = 0) -> str:
         """A line -> its pieces, with the spaces and line ends around it."""
@@ -226,6 +250,10 @@ class BPE:
             ids = self._lines.tokenizer.encode(sentence)
             if self._lines.unknown not in ids:
                 return " ".join(map(self._lines.drawn.__getitem__, ids))
+            self._learns([sentence])
+        return self._by_words(sentence, dropout)
+
+    def _by_words(self, sentence: str, dropout: float = 0) -> str:
         return " ".join(self.segment_tokens(sentence.strip(_ENDS).split(" "), dropout))
 
     def segment_tokens(self, tokens: Iterable[str], dropout: float = 0) -> list[str]:
