@@ -55,7 +55,7 @@ pub struct Tokenizer {
     /// Words are cut whatever they begin with.
     cuts_all_words: bool,
     /// First bytes of the characters in texts that are cut before words are looked up.
-    cut_first: RangeInclusive<u8>,
+    cut_first: Option<RangeInclusive<u8>>,
     /// Each text is one word.
     leaves_whole: bool,
     /// The pieces that are words as they stand in the text, in order.
@@ -89,7 +89,7 @@ impl Tokenizer {
         let looks_up_raw = raw::suits(&prepare, &model);
         let leaves_whole = prepare.leaves_whole();
         let cuts_all_words = model.cuts_all_words(leaves_whole);
-        let cut_first = if looks_up_raw { raw::cut_first(&prepare, &model) } else { raw::NONE };
+        let cut_first = raw::cut_first(&prepare, &model).filter(|_| looks_up_raw);
         let reads = points::Reads::new(&prepare, &added, &model).filter(|_| !looks_up_raw);
         let raw_pieces = if looks_up_raw { raw::pieces(&prepare, &model) } else { Box::default() };
         Self {

@@ -53,16 +53,13 @@ pub(super) fn pieces(prepare: &Prepare, model: &Model) -> Box<[u32]> {
 /// The first bytes of the characters in texts of which words are better cut first, and looked up then. Where they are merged part
 /// by part, that is East Asia, whose parts come again more often than its words; else, where more than blanks cuts, it is what is
 /// written without spaces: what blanks leave of it is long, and seldom comes again.
-pub(super) fn cut_first(prepare: &Prepare, model: &Model) -> RangeInclusive<u8> {
-    match model.bpe() {
-        Some(_) if model.may_cut() => 0xE0..=0xEF,
-        Some(_) if !prepare.only_drops_blanks() => 0xE3..=0xE9,
-        _ => NONE,
+pub(super) fn cut_first(prepare: &Prepare, model: &Model) -> Option<RangeInclusive<u8>> {
+    model.bpe()?;
+    if model.may_cut() {
+        return Some(0xE0..=0xEF);
     }
+    (!prepare.only_drops_blanks()).then_some(0xE3..=0xE9)
 }
-
-/// No byte.
-pub(super) const NONE: RangeInclusive<u8> = 1..=0;
 
 /// Whether half of a text are characters that begin with these bytes.
 fn is_mostly(text: &[u8], firsts: &RangeInclusive<u8>) -> bool {
@@ -216,7 +213,8 @@ impl Tokenizer {
     #[inline]
     pub(super) fn raw_of(&self, text: &str) -> Option<Raw> {
         let raw = self.prepare.raw().filter(|_| self.looks_up_raw)?;
-        let cut_first = !self.cut_first.is_empty() && is_mostly(text.as_bytes(), &self.cut_first);
+        let cut_first = self.cut_first.as_ref();
+        let cut_first = cut_first.is_some_and(|firsts| is_mostly(text.as_bytes(), firsts));
         (!cut_first).then_some(raw)
     }
 
