@@ -67,7 +67,7 @@ impl Joined {
         }
         let (between, needed) = match joint {
             Joint::Raw(raw) if !raw.is_same_between(text) => return false,
-            Joint::Raw(_) if tokenizer.raw_of(text).is_none() => return false,
+            Joint::Raw(_) if tokenizer.cuts_first(text) => return false,
             Joint::Raw(_) => (' ', true),
             Joint::Lines => {
                 let line_end = memchr::memchr(b'\n', text.as_bytes());

@@ -213,9 +213,13 @@ impl Tokenizer {
     #[inline]
     pub(super) fn raw_of(&self, text: &str) -> Option<Raw> {
         let raw = self.prepare.raw().filter(|_| self.looks_up_raw)?;
-        let cut_first = self.cut_first.as_ref();
-        let cut_first = cut_first.is_some_and(|firsts| is_mostly(text.as_bytes(), firsts));
-        (!cut_first).then_some(raw)
+        (!self.cuts_first(text)).then_some(raw)
+    }
+
+    /// Whether a text is cut before its words are looked up, though it need not be.
+    #[inline]
+    pub(super) fn cuts_first(&self, text: &str) -> bool {
+        self.cut_first.as_ref().is_some_and(|firsts| is_mostly(text.as_bytes(), firsts))
     }
 
     /// Appends the ids of a stretch of text to `out`. If it says no, it has appended nothing, and the

@@ -167,9 +167,12 @@ impl Raw {
     /// Whether a text of the kind that [is by itself](Raw::is_by_itself) is: nothing is dropped at its ends that would stay
     /// between others.
     pub(crate) fn is_same_between(&self, text: &str) -> bool {
+        if !self.is_line {
+            return true;
+        }
         let ends = |c| matches!(c, '\r' | '\n');
         let text = text.trim_matches(' ');
-        !self.is_line || !text.starts_with(ends) && !text.ends_with(ends)
+        !text.starts_with(ends) && !text.ends_with(ends)
     }
 
     /// Whether a text has the same words if others stand before and behind it, with blanks between.
