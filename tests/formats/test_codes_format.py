@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import io
 import itertools
+import os
 import random
 import re
 from pathlib import Path
@@ -195,6 +196,15 @@ def test_characters_that_no_merge_has(
         ours = face.BPE(tmp_path / "codes", vocab=vocab)
         for line in text.split("\n"):
             assert ours.process_line(line) == theirs.process_line(line)
+
+
+def test_a_file_that_cannot_be_read_leaves_the_old_one(tmp_path: Path) -> None:
+    (tmp_path / "in").write_bytes(b"ab abc\n" * 200_000 + b"\xff\n")
+    (tmp_path / "out").write_text("old")
+    with pytest.raises(UnicodeDecodeError):
+        face.BPE(io.StringIO(LETTERS)).process_lines(tmp_path / "in", str(tmp_path / "out"))
+    assert (tmp_path / "out").read_text() == "old"
+    assert sorted(os.listdir(tmp_path)) == ["in", "out"]
 
 
 def test_another_separator_later() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterable
 from typing import TypeAlias
 
 from jogak.errors import FormatError
@@ -51,7 +52,7 @@ def read_bytes(path: PathLike, limit: int = LARGEST) -> bytes:
     return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
-def write_atomically(path: PathLike, data: bytes) -> None:
+def write_atomically(path: PathLike, data: bytes | Iterable[bytes]) -> None:
     """Write a file so that every reader, at any time, sees the old bytes or the new ones.
 
     The bytes go to a new file in the same folder, are forced to disk, and then take the name. A
@@ -59,16 +60,21 @@ def write_atomically(path: PathLike, data: bytes) -> None:
     new one gets those of the umask. What is not a regular file (a pipe, ``/dev/stdout``) is written
     to directly, since nothing else makes sense there.
 
+    Args:
+        path: the file.
+        data: its bytes, whole or block by block; what an iterator raises leaves the old file, too.
+
     Raises:
         OSError: the file cannot be written; what was there before is untouched.
     """
+    blocks = (data,) if isinstance(data, bytes) else data
     try:
         mode: int | None = os.stat(path).st_mode
     except FileNotFoundError:
         mode = None
     if mode is not None and not stat.S_ISREG(mode):
         with open(path, "wb") as file:
-            file.write(data)
+            file.writelines(blocks)
         return
     target = os.path.realpath(path)
     folder, name = os.path.split(target)
@@ -78,7 +84,7 @@ def write_atomically(path: PathLike, data: bytes) -> None:
     descriptor = os.open(temporary, flags, 0o666)
     try:
         with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
+            file.writelines(blocks)
             file.flush()
             os.fsync(file.fileno())
         if mode is not None:

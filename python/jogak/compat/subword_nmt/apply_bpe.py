@@ -13,15 +13,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import ExitStack
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 from typing import NamedTuple, TextIO
 
 from jogak.errors import ConfigError, UnsupportedFeature
 from jogak.formats import codes as files
-from jogak.formats.files import read_bytes
+from jogak.formats.files import read_bytes, write_atomically
 from jogak.spec import Spec, resolve_pretokenizer
 from jogak.tokenizer import Tokenizer
 
@@ -180,7 +179,8 @@ class BPE:
 
         Args:
             filename: the file to read, in UTF-8.
-            outfile: the path to write to, or a file that is open as text.
+            outfile: the path to write to, where the old file stays until the new one is whole, or a file
+                that is open as text.
             dropout: 0.
             num_workers: how many threads cut.
 
@@ -192,18 +192,20 @@ class BPE:
         """
         if num_workers < 1:
             raise ConfigError(f"num_workers is {num_workers!r}; expected a whole number, 1 or more")
-        with ExitStack() as stack:
-            source = stack.enter_context(open(filename, encoding="utf-8"))
+        with open(filename, encoding="utf-8") as source:
+            lines = iter(partial(source.readlines, _BLOCK), [])
+            blocks = (self._block(some, dropout, num_workers) for some in lines)
             if isinstance(outfile, str):
-                outfile = stack.enter_context(open(outfile, "w", encoding="utf-8"))
-            while lines := source.readlines(_BLOCK):
-                outfile.write(self._block(lines, dropout, num_workers))
+                write_atomically(outfile, (block.encode("utf-8") for block in blocks))
+            else:
+                outfile.writelines(blocks)
 
     def _block(self, lines: list[str], dropout: float, num_threads: int) -> str:
         """Lines, as `process_line` gives them, together."""
-        if self._lines is None or dropout:
+        made_of = self._lines
+        if made_of is None or dropout:
             return "".join(self.process_line(line, dropout) for line in lines)
-        tokenizer, unknown, _, written = self._lines
+        tokenizer, unknown, _, written = made_of
         bare = [line.strip(_ENDS) for line in lines]
         batch = tokenizer.encode_batch(bare, num_threads=num_threads)
         made = batch.to_lines(written).decode("utf-8", "surrogatepass").split("\n")
@@ -246,10 +248,11 @@ class BPE:
             UnsupportedFeature: dropout, which subword-nmt draws otherwise than anybody else;
                 `jogak.Tokenizer.encode` has it.
         """
-        if self._lines is not None and not dropout:
-            ids = self._lines.tokenizer.encode(sentence)
-            if self._lines.unknown not in ids:
-                return " ".join(map(self._lines.drawn.__getitem__, ids))
+        lines = self._lines  # Another thread may put others in their place.
+        if lines is not None and not dropout:
+            ids = lines.tokenizer.encode(sentence)
+            if lines.unknown not in ids:
+                return " ".join(map(lines.drawn.__getitem__, ids))
             self._learns([sentence])
         return self._by_words(sentence, dropout)
 
