@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ import pytest
 
 import jogak
 from jogak.formats import bytelevel
+from jogak.reference import following, merged_by_ranks
+from jogak.tokenizer.following import Following
 
 PATTERNS = (r"\w+|[^\w]", r"[\s\S]+", r"\S+|\s+")
 BYTES = [bytes([byte]) for byte in range(256)]
@@ -70,6 +73,28 @@ def test_ranks_in_any_order_equal_tiktoken() -> None:
             if len(text) < 100:  # a trace keeps every step
                 assert list(tok.explain(text).ids) == tok.encode(text)
     assert late > 20
+
+
+def test_what_may_follow_equals_the_reference() -> None:
+    """Ends that are text, and ends within characters, where white space follows and where none does."""
+    # Not \\s: Python takes four control characters more for white space.
+    pattern = "[^ \n\u3000]+|[ \n\u3000]+"
+    words, source, lengths = re.compile(pattern).findall, random.Random(3), set()
+    for _ in range(150):
+        letters = source.choice(["ab", "a \n", "ab한 ", "a\u3000\u00a0\x1c"])
+        single = sorted({bytes([byte]) for byte in letters.encode()})
+        ranks = vocabulary(source, letters, single)
+        found = Following(ours(ranks, pattern))
+        for _ in range(10):
+            text = "".join(source.choices(letters, k=source.randint(1, 6)))
+            assert found.last_word(text) == words(text)[-1]
+            data = text.encode()
+            end = data[source.randrange(len(data)) :]
+            assert found.merged(end) == merged_by_ranks(end, ranks)
+            expected = following(end, ranks, words)
+            assert found.ways(end) == expected
+            lengths |= {len(way) for way in expected}
+    assert {1, 2, 3} <= lengths
 
 
 def test_file_with_ranks_in_any_order(tmp_path: Path) -> None:

@@ -12,24 +12,25 @@ use jogak::vocab::Vocab;
 /// assert!(jogak_formats::ranks::read(b"IQ== 0\n").is_none()); // not all bytes
 /// ```
 pub fn read(data: &[u8]) -> Option<Vocab> {
-    let data = data.strip_suffix(b"\n").unwrap_or(data);
-    let middle = memchr::memchr(b'\n', &data[data.len() / 2..]).filter(|_| data.len() >= WORTH);
-    let all = match middle.map(|at| data.split_at(data.len() / 2 + at)) {
-        Some((one, other)) => {
-            let (one, other) = both(true, || lines(one), || lines(&other[1..]));
-            one?.followed_by(other?)
-        }
-        None => lines(data)?,
-    };
     // All pieces are different, so these are all bytes.
-    (all.bytes == 256).then(|| crate::by_id(all.pieces, &all.texts))?.map(|(vocab, _)| vocab)
+    Ranks::read(data).filter(|ranks| ranks.bytes == 256)?.into_pieces()
 }
 
 /// Fewer bytes than these are not worth a thread.
 const WORTH: usize = 1 << 16;
 
-/// Some lines of a file.
-struct Lines {
+/// Pieces and their ranks, in the order in which they came.
+///
+/// ```
+/// use jogak_formats::ranks::Ranks;
+///
+/// let ranks = Ranks::read(b"bG93 1\nIQ== 0\n").ok_or("other lines")?;
+/// assert!(ranks.iter().eq([(&b"low"[..], 1), (b"!", 0)]));
+/// assert_eq!(ranks.into_pieces().ok_or("ranks twice")?.piece(1), Some(&b"low"[..]));
+/// # Ok::<(), &str>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct Ranks {
     /// The pieces, one behind the other.
     pieces: Vec<u8>,
     /// The rank of each, and where it ends.
@@ -38,7 +39,40 @@ struct Lines {
     bytes: usize,
 }
 
-impl Lines {
+impl Ranks {
+    /// Those of the lines of a rank file, whatever they are; None for a line that is anything but base64, one space and a
+    /// rank.
+    pub fn read(data: &[u8]) -> Option<Self> {
+        let data = data.strip_suffix(b"\n").unwrap_or(data);
+        let middle = memchr::memchr(b'\n', &data[data.len() / 2..]).filter(|_| data.len() >= WORTH);
+        match middle.map(|at| data.split_at(data.len() / 2 + at)) {
+            Some((one, other)) => {
+                let (one, other) = both(true, || lines(one), || lines(&other[1..]));
+                Some(one?.followed_by(other?))
+            }
+            None => lines(data),
+        }
+    }
+
+    /// Appends a piece.
+    pub fn push(&mut self, piece: &[u8], rank: u32) {
+        self.pieces.extend_from_slice(piece);
+        self.texts.push((rank, self.pieces.len()));
+        self.bytes += usize::from(piece.len() == 1);
+    }
+
+    /// Piece and rank, one after the other.
+    pub fn iter(&self) -> impl Iterator<Item = (&[u8], u32)> {
+        let starts = std::iter::once(0).chain(self.texts.iter().map(|&(_, end)| end));
+        let both = starts.zip(&self.texts);
+        both.map(|(start, &(rank, end))| (&self.pieces[start..end], rank))
+    }
+
+    /// The pieces by their ranks, an empty one left out; None if a piece or a rank stands twice, or ranks are far apart.
+    pub fn into_pieces(self) -> Option<Vocab> {
+        crate::by_id(self.pieces, &self.texts).map(|(vocab, _)| vocab)
+    }
+
     fn followed_by(mut self, other: Self) -> Self {
         let before = self.pieces.len();
         self.pieces.extend_from_slice(&other.pieces);
@@ -48,7 +82,7 @@ impl Lines {
     }
 }
 
-fn lines(data: &[u8]) -> Option<Lines> {
+fn lines(data: &[u8]) -> Option<Ranks> {
     let mut pieces = Vec::with_capacity(data.len());
     let mut texts = Vec::with_capacity(data.len() / 12);
     let mut bytes = 0;
@@ -67,7 +101,7 @@ fn lines(data: &[u8]) -> Option<Lines> {
         }
         texts.push((rank, pieces.len()));
         rest = match &rest[digits..] {
-            [] | [b'\r'] => return Some(Lines { pieces, texts, bytes }),
+            [] | [b'\r'] => return Some(Ranks { pieces, texts, bytes }),
             [b'\n', rest @ ..] | [b'\r', b'\n', rest @ ..] => rest,
             _ => return None,
         };

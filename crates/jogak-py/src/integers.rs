@@ -58,6 +58,12 @@ pub(crate) fn list<'py>(py: Python<'py>, ids: &[u32]) -> PyResult<Bound<'py, PyL
     Numbers::new(py).list(ids)
 }
 
+/// Some lists of ids.
+pub(crate) fn lists<'py>(py: Python<'py>, all: &[Vec<u32>]) -> PyResult<Vec<Bound<'py, PyList>>> {
+    let mut numbers = Numbers::new(py);
+    all.iter().map(|ids| numbers.list(ids)).collect()
+}
+
 /// The ids of a batch as a list for each text.
 #[pyfunction]
 pub(crate) fn id_lists<'py>(

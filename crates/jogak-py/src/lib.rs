@@ -6,6 +6,7 @@ mod counts;
 mod decoders;
 mod errors;
 mod files;
+mod following;
 mod ids;
 mod inputs;
 mod integers;
@@ -40,6 +41,8 @@ mod _core {
     #[pymodule_export]
     use crate::files::PyDocuments;
     #[pymodule_export]
+    use crate::following::PyFollowing;
+    #[pymodule_export]
     use crate::inputs::{PyColumns, PyForm, make_inputs};
     #[pymodule_export]
     use crate::integers::{id_lines, id_lists};
@@ -53,7 +56,8 @@ mod _core {
     use crate::pieces::{PyAddedTokens, PyIds, PyMerges, PyPairs, PyPieces};
     #[pymodule_export]
     use crate::sections::{
-        read_lines, read_merges, read_model_pieces, read_ranks, read_sections, read_vocab, sha256,
+        pieces_of_ranks, read_lines, read_merges, read_model_pieces, read_rank_table, read_ranks,
+        read_sections, read_vocab, sha256,
     };
     #[pymodule_export]
     use crate::surfaces::{PyCounted, PyCut, PySurfaces};

@@ -296,6 +296,11 @@ pub(crate) fn tokens_of(
 pub(crate) struct PyPieces(pub(crate) Arc<Texts>);
 
 impl PyPieces {
+    /// These texts.
+    pub(crate) fn of(texts: Texts) -> Self {
+        Self(Arc::new(texts))
+    }
+
     /// These texts; no two are the same, and none is empty.
     pub(crate) fn new(texts: impl Iterator<Item = impl AsRef<str>>) -> Self {
         let mut vocab = Vocab::default();

@@ -3,12 +3,13 @@
 use std::ops::Range;
 
 use jogak::beside::both;
+use jogak_formats::ranks::Ranks;
 use jogak_formats::{json, lines, merges, ranks, sentencepiece};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyDict, PyInt};
 
 use crate::ahead::{Long, found};
-use crate::pieces::{PyIds, PyPairs};
+use crate::pieces::{PyIds, PyPairs, PyPieces};
 use crate::vocabulary::Texts;
 
 /// The pieces of a rank file; None for a file that is left to others.
@@ -20,6 +21,36 @@ pub(crate) fn read_ranks(py: Python<'_>, data: &Bound<'_, PyBytes>) -> Option<Py
         _ => py.detach(|| ranks::read(data)),
     };
     bytes.map(|bytes| PyIds::new(Texts::of_bytes(bytes), None))
+}
+
+/// The pieces of a rank file and their ranks, whatever they are, in the order of the lines; None for a file that is left to
+/// others, as one with a piece that stands twice is.
+#[pyfunction]
+pub(crate) fn read_rank_table<'py>(
+    data: &Bound<'py, PyBytes>,
+) -> PyResult<Option<Bound<'py, PyDict>>> {
+    let (py, bytes) = (data.py(), data.as_bytes());
+    let Some(ranks) = py.detach(|| Ranks::read(bytes)) else { return Ok(None) };
+    let table = PyDict::new(py);
+    let mut count = 0;
+    for (piece, rank) in ranks.iter() {
+        table.set_item(PyBytes::new(py, piece), rank)?;
+        count += 1;
+    }
+    Ok((table.len() == count).then_some(table))
+}
+
+/// The pieces of a table of ranks; None for what is left to others: keys and values of other types, a rank that stands
+/// twice, ranks far apart.
+#[pyfunction]
+pub(crate) fn pieces_of_ranks(table: &Bound<'_, PyDict>) -> Option<PyPieces> {
+    let mut ranks = Ranks::default();
+    for (piece, rank) in table.iter() {
+        let rank = rank.cast_exact::<PyInt>().ok()?.extract().ok()?;
+        ranks.push(piece.cast_exact::<PyBytes>().ok()?.as_bytes(), rank);
+    }
+    let pieces = table.py().detach(|| ranks.into_pieces())?;
+    Some(PyPieces::of(Texts::of_bytes(pieces)))
 }
 
 /// The pieces of BERT's `vocab.txt`; None for a file that is left to others.

@@ -28,6 +28,7 @@ pub mod cache;
 pub mod count;
 pub mod decode;
 pub mod error;
+pub mod following;
 pub mod inputs;
 pub mod limits;
 pub mod model;

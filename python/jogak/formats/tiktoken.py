@@ -41,9 +41,19 @@ from jogak.spec import (
 )
 
 if TYPE_CHECKING:
+    from jogak.spec.held import Pieces
     from jogak.training import Log
 
-__all__ = ["PUBLISHED", "rank_pieces", "read", "spec_of", "write"]
+__all__ = [
+    "PUBLISHED",
+    "model_of",
+    "pieces_of",
+    "rank_pieces",
+    "read",
+    "spec_of",
+    "table_of",
+    "write",
+]
 
 
 #: SHA-256 of the file -> the encoding that it is. GPT-2 and r50k_base are the same file; p50k_edit has
@@ -148,19 +158,42 @@ def spec_of(
             pieces = pieces_by_id(ids)
         except ValueError as error:
             raise fault(name, "", str(error)) from None
-    model = BPEModel(
-        pieces=pieces,
+    return Spec(
+        model=model_of(pieces),
+        pretokenizer=stages,
+        special_tokens=special_tokens,
+        special_policy=policy if special_tokens else "text",
+    )
+
+
+def model_of(pieces: Pieces) -> BPEModel:
+    """The model of byte-level pieces whose ids are their ranks."""
+    return BPEModel(
+        pieces=pieces,  # type: ignore[arg-type]  # a table, or the texts
         merges=None,
         marker=Marker("byte-level"),
         alphabet="bytes",
         whole_word=True,
     )
-    return Spec(
-        model=model,
-        pretokenizer=stages,
-        special_tokens=special_tokens,
-        special_policy=policy if special_tokens else "text",
-    )
+
+
+def pieces_of(table: dict[bytes, int]) -> Pieces | None:
+    """The pieces of ranks by their bytes, an empty one left out.
+
+    None where keys are no bytes, ranks no plain numbers below 2**32, one of them stands twice, or they
+    are far apart.
+    """
+    found: Any = _core.pieces_of_ranks(table)
+    pieces: Pieces | None = found
+    return pieces
+
+
+def table_of(data: bytes) -> dict[bytes, int] | None:
+    """The lines of a rank file: the bytes of every piece -> its rank.
+
+    None for a line that is anything but base64, one space and a rank, and for a piece that stands twice.
+    """
+    return _core.read_rank_table(data)
 
 
 def _are_plain(special_tokens: Mapping[str, int], ranks: Mapping[str, int]) -> bool:

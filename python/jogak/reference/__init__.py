@@ -18,6 +18,7 @@ Read it in this order; every file tells one story and starts with its rules:
     longest       a word -> pieces by longest match, and by longest piece first
     wordpiece     counts -> pieces by likelihood, and a word -> pieces or nothing
     text          a whole text -> tokens -> ids
+    following     what the ids at the end of a text may become when it goes on
     decode        the way back
     inputs        ids -> the input of a model: cut, with a template around, filled up
     chains        the way back that a file of another library describes
@@ -39,6 +40,7 @@ from .chains import clean_up, run_chain
 from .compress import Compression, CompressionStep, compress
 from .decode import decode, decode_bytes, join_tokens
 from .encode import Encoding, MergeStep, encode_word, encode_word_dropout
+from .following import following, merged_by_ranks
 from .longest import longest_first, longest_match
 from .model import Model, byte_pieces
 from .normalize import apply_rules, from_jamo, nfkc_rules, to_jamo
@@ -93,6 +95,7 @@ __all__ = [
     "encode_word_dropout",
     "encode_wordpiece",
     "find",
+    "following",
     "from_jamo",
     "inventory",
     "join_matches",
@@ -100,6 +103,7 @@ __all__ = [
     "longest_first",
     "longest_match",
     "merge_pair",
+    "merged_by_ranks",
     "metaspace",
     "nfkc_rules",
     "pretokenize",

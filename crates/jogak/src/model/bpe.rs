@@ -213,6 +213,25 @@ impl Bpe {
         self.pairs.sorted()
     }
 
+    /// Appends what merges leave of any bytes, be they a piece or no text at all.
+    ///
+    /// # Errors
+    /// [`Error::NotCovered`] where a byte that is left is no piece, as all are where symbols are characters;
+    /// [`Error::TooLarge`].
+    pub fn merged(&self, bytes: &[u8], merger: &mut Merger, out: &mut Vec<u32>) -> Result<()> {
+        let uncovered = || Error::NotCovered { text: String::from_utf8_lossy(bytes).into_owned() };
+        let Symbols::Bytes { ids } = &self.symbols else { return Err(uncovered()) };
+        numbered(bytes)?;
+        merger.clear();
+        bytes.iter().for_each(|&byte| merger.push(ids[usize::from(byte)]));
+        self.merge_word(&mut Way::default(), merger, &mut Silent);
+        if !merger.ids.iter().all(|&id| self.is_piece(id)) {
+            return Err(uncovered());
+        }
+        out.extend_from_slice(&merger.ids);
+        Ok(())
+    }
+
     pub(super) fn word<S: Sink, O: WordObserver>(
         &self,
         word: &str,
@@ -221,11 +240,7 @@ impl Bpe {
         sink: &mut S,
         observer: &mut O,
     ) -> Result<()> {
-        // The symbols of a word are numbered.
-        if u32::try_from(word.len()).is_err() {
-            let (size, limit) = (word.len() as u64, u64::from(u32::MAX));
-            return Err(Error::TooLarge { what: "a word", size, limit });
-        }
+        numbered(word.as_bytes())?;
         if let Some(unused) = &self.unused
             && way.strategy.unwrap_or(self.strategy) == Strategy::Merges
         {
@@ -399,4 +414,10 @@ impl Bpe {
             Some((p, random)) => merger.run_dropout(&self.pairs, *p, random, observer),
         }
     }
+}
+
+/// Whether the symbols of a word can be numbered.
+fn numbered(word: &[u8]) -> Result<()> {
+    let (size, limit) = (word.len() as u64, u64::from(u32::MAX));
+    if size > limit { Err(Error::TooLarge { what: "a word", size, limit }) } else { Ok(()) }
 }

@@ -12,17 +12,15 @@ Rule: nothing is downloaded and no cache is written. Content that is known by it
 
 from __future__ import annotations
 
-import base64
 import hashlib
-import json
 import os
-import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TypeAlias
 
 from jogak.formats import bytelevel
 from jogak.formats.files import read_bytes, write_atomically
+from jogak.formats.tiktoken import table_of
 
 __all__ = [
     "check_hash",
@@ -101,6 +99,8 @@ def _places(address: str, folder: Folder | None) -> Iterator[Path]:
     caches = (os.environ.get(each) for each in ("TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR"))
     cache = next((each for each in caches if each is not None), None)
     if cache is None:
+        import tempfile
+
         cache = os.path.join(tempfile.gettempdir(), "data-gym-cache")
     cached = Path(cache, hashlib.sha1(address.encode(), usedforsecurity=False).hexdigest())
     if cache and cached.is_file():
@@ -127,8 +127,13 @@ def load_tiktoken_bpe(
     >>> load_tiktoken_bpe(path)
     {b'a': 0, b'ab': 1}
     """
-    ranks = {}
     data = read_file_cached(tiktoken_bpe_file, expected_hash, folder=folder)
+    ranks = table_of(data)
+    if ranks is not None:
+        return ranks
+    import base64
+
+    ranks = {}
     for line in data.splitlines():
         if line:
             try:
@@ -145,6 +150,8 @@ def dump_tiktoken_bpe(bpe_ranks: Mapping[bytes, int], tiktoken_bpe_file: str) ->
     Raises:
         OSError: the file cannot be written.
     """
+    import base64
+
     rows = sorted(bpe_ranks.items(), key=lambda row: row[1])
     lines = [base64.b64encode(piece) + b" %d\n" % rank for piece, rank in rows]
     write_atomically(tiktoken_bpe_file, b"".join(lines))
@@ -180,6 +187,8 @@ def data_gym_to_mergeable_bpe_ranks(
         left, right = line.split()
         pieces.append(bytelevel.to_bytes(left) + bytelevel.to_bytes(right))
     ranks = {piece: rank for rank, piece in enumerate(pieces)}
+    import json
+
     encoder = json.loads(read_file_cached(encoder_json_file, encoder_json_hash, folder=folder))
     for special in ("<|endoftext|>", "<|startoftext|>"):
         encoder.pop(special, None)

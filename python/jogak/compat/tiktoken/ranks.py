@@ -18,8 +18,10 @@ from typing import TYPE_CHECKING, Any
 from jogak.compat.tiktoken.patterns import scheme_of
 from jogak.errors import DecodeError, EncodeError, UnsupportedFeature
 from jogak.formats import bytelevel
-from jogak.spec import BPEModel, Marker, ScoredBPEModel, Spec, WordPieceModel, resolve_pretokenizer
+from jogak.formats.tiktoken import model_of, pieces_of
+from jogak.spec import Spec, WordPieceModel, resolve_pretokenizer
 from jogak.tokenizer import Tokenizer
+from jogak.tokenizer.following import Following
 
 if TYPE_CHECKING:
     import numpy as np
@@ -53,61 +55,32 @@ class CoreBPE:
     def __init__(
         self, encoder: Mapping[bytes, int], special_tokens_encoder: Mapping[str, int], pattern: str
     ) -> None:
-        self._encoder = _checked(encoder, bytes)
+        pieces = pieces_of(encoder) if type(encoder) is dict else None
+        if pieces is None:
+            # Something is wrong, or unusual.
+            encoder = _checked(encoder, bytes)
+            pieces = pieces_of(encoder) or _pieces(encoder)
+        self._encoder = dict(encoder)
         self._specials = _checked(special_tokens_encoder, str)
-        self._decoder = {rank: piece for piece, rank in self._encoder.items()}
-        if len(self._decoder) != len(self._encoder):
-            raise ValueError(
-                f"{len(self._encoder)} pieces have {len(self._decoder)} ranks; expected one for each"
-            )
         self._special_bytes = {id_: text.encode() for text, id_ in self._specials.items()}
         self._special_ranks = {text.encode(): id_ for text, id_ in self._specials.items()}
         self._scheme = resolve_pretokenizer(scheme_of(pattern))
-        self._tokenizer = self._compiled()
+        self._tokenizer = Tokenizer(Spec(model=model_of(pieces), pretokenizer=self._scheme))
         self._finders: dict[frozenset[str], re.Pattern[str] | None] = {}
 
-    def _compiled(self) -> Tokenizer:
-        pieces: list[str | None] = [None] * (self._largest + 1)
-        for piece, rank in self._encoder.items():
-            if piece:  # no text ever becomes the empty piece (Whisper's file has one)
-                pieces[rank] = bytelevel.from_bytes(piece)
-        model = BPEModel(
-            pieces=tuple(pieces),
-            merges=None,
-            marker=Marker("byte-level"),
-            alphabet="bytes",
-            whole_word=True,
-        )
-        return Tokenizer(Spec(model=model, pretokenizer=self._scheme))
+    @cached_property
+    def _decoder(self) -> dict[int, bytes]:
+        return {rank: piece for piece, rank in self._encoder.items()}
 
     @cached_property
-    def _largest(self) -> int:
-        largest = max(self._encoder.values(), default=-1)
-        if largest > LARGEST_RANK:
-            raise UnsupportedFeature(
-                f"the rank {largest} is above {LARGEST_RANK:,}; expected ranks without large gaps"
-            )
-        return largest
+    def _following(self) -> Following:
+        return Following(self._tokenizer)
 
     @cached_property
     def _words(self) -> Tokenizer:
         """What knows no piece, so that every word stands for itself."""
         model = WordPieceModel(pieces=("\0",), max_chars_per_word=1)
         return Tokenizer(Spec(model=model, pretokenizer=self._scheme))
-
-    @cached_property
-    def _merges(self) -> Tokenizer:
-        """What merges any bytes, drawn as characters: any two neighbours that together are a piece."""
-        pieces: list[str | None] = [None] * (self._largest + 1)
-        for piece, rank in self._encoder.items():
-            if piece:
-                pieces[rank] = bytelevel.from_bytes(piece)
-        # Bytes without a rank are parts of pieces too.
-        every = (bytes([byte]) for byte in range(256))
-        pieces += [bytelevel.from_bytes(byte) for byte in every if byte not in self._encoder]
-        scores = tuple(-float(rank) for rank in range(len(pieces)))  # exact: below 2**24
-        model = ScoredBPEModel(pieces=tuple(pieces), merges=None, scores=scores)
-        return Tokenizer(Spec(model=model, pretokenizer=resolve_pretokenizer("none")))
 
     # --- encode
 
@@ -206,7 +179,7 @@ class CoreBPE:
         if not isinstance(piece, bytes):
             raise TypeError(f"expected bytes, found {type(piece).__name__}")
         rank = self._encoder.get(piece)
-        return self._merged([piece])[0] if rank is None else [rank]
+        return self._following.merged(piece) if rank is None else [rank]
 
     def _encode_bytes(self, data: bytes) -> list[int]:
         """Any bytes -> ids. What is no UTF-8 goes with the last word before it."""
@@ -221,18 +194,6 @@ class CoreBPE:
         if last:
             rest = self.decode_bytes(ids[len(ids) - last :]) + rest
         return stable + self.encode_single_piece(rest)
-
-    def _merged(self, words: Sequence[bytes]) -> list[list[int]]:
-        """Each of some bytes -> what its merges come to, even if it is a piece."""
-        drawn = [bytelevel.from_bytes(word) for word in words]
-        found: list[list[int]] = self._merges.encode_batch(drawn, special="text").to_lists()
-        ranks = self._largest
-        for word, ids in zip(words, found, strict=True):
-            if max(ids, default=0) > ranks:
-                raise EncodeError(
-                    f"a byte of {word!r} has no rank; expected one for each byte of a text"
-                )
-        return found
 
     # --- special tokens in a text
 
@@ -281,8 +242,8 @@ class CoreBPE:
         tail = parts[-1] if parts else ""
         if not isinstance(tail, str):
             return ids, 0  # nothing reaches across a special token
-        words = self.words(tail)
-        last = len(self.encode_single_piece(words[-1].encode())) if words else 0
+        word = self._following.last_word(tail).encode()
+        last = len(self.encode_single_piece(word)) if word else 0
 
         def is_space(id_: int) -> bool:
             piece = self._decoder.get(id_)
@@ -300,45 +261,7 @@ class CoreBPE:
         ids, last = self._with_last_word(text, allowed_special)
         if not last:
             return ids, []
-        stable, unstable = ids[:-last], self.decode_bytes(ids[-last:])
-        rank_of = self._encoder.__getitem__
-        ways: set[tuple[int, ...]] = set(zip(map(rank_of, self._beginning_with(unstable))))
-        texts, broken = [], []
-        for at in range(1, len(unstable)):
-            for piece in self._beginning_with(unstable[at:]):
-                possible = unstable[:at] + piece
-                try:
-                    texts.append(possible.decode())
-                except UnicodeDecodeError:
-                    broken.append(possible)
-        for way in (*self.encode_batch(texts, frozenset(), 1), *self._merged(broken)):
-            ways.add(self._shortest(way, len(unstable)))
-        # White space at the end may come to be a word of its own.
-        tail = _last_character(unstable)
-        cut = len(unstable) - len((tail or "").encode())
-        if tail is not None and _is_space(tail) and cut:
-            first, second = self._merged([unstable[:cut], unstable[cut:]])
-            ways.add((*first, *second))
-        return stable, [*map(list, sorted(ways))]
-
-    def _shortest(self, ids: Sequence[int], size: int) -> tuple[int, ...]:
-        """So many of the ids, from the left, as stand for ``size`` bytes."""
-        for count, id_ in enumerate(ids, 1):
-            size -= len(self._decoder[id_])
-            if size <= 0:
-                return tuple(ids[:count])
-        return tuple(ids)
-
-    def _beginning_with(self, start: bytes) -> list[bytes]:
-        """All pieces that begin with some bytes."""
-        from bisect import bisect_left
-
-        pieces = self._sorted
-        # Behind them comes what is greater at the last byte that can be.
-        behind = start.rstrip(b"\xff")
-        behind = behind[:-1] + bytes([behind[-1] + 1]) if behind else b""
-        low = bisect_left(pieces, start)
-        return pieces[low : bisect_left(pieces, behind, low) if behind else None]
+        return ids[:-last], self._following.ways(self.decode_bytes(ids[-last:]))
 
     @cached_property
     def _sorted(self) -> list[bytes]:
@@ -397,23 +320,24 @@ def _checked(table: Mapping[Any, int], kind: type) -> dict[Any, int]:
     return {key: _id(value) for key, value in table.items()}
 
 
+def _pieces(encoder: Mapping[bytes, int]) -> tuple[str | None, ...]:
+    """The pieces of ranks that are far apart; an error for those that are none."""
+    largest = max(encoder.values(), default=-1)
+    if largest > LARGEST_RANK:
+        raise UnsupportedFeature(
+            f"the rank {largest} is above {LARGEST_RANK:,}; expected ranks without large gaps"
+        )
+    if (ranks := len(set(encoder.values()))) != len(encoder):
+        raise ValueError(f"{len(encoder)} pieces have {ranks} ranks; expected one for each")
+    pieces: list[str | None] = [None] * (largest + 1)
+    for piece, rank in encoder.items():
+        if piece:  # no text ever becomes the empty piece (Whisper's file has one)
+            pieces[rank] = bytelevel.from_bytes(piece)
+    return tuple(pieces)
+
+
 def _id(value: object) -> int:
     id_ = index(value)  # type: ignore[arg-type]  # no number raises
     if not 0 <= id_ < _TWO_TO_32:
         raise OverflowError("out of range integral type conversion attempted")
     return id_
-
-
-def _is_space(character: str) -> bool:
-    """Unicode's white space; Python has four control characters more."""
-    return character.isspace() and not "\x1c" <= character <= "\x1f"
-
-
-def _last_character(data: bytes) -> str | None:
-    """The last character, if the bytes end with a whole one."""
-    for size in range(1, min(4, len(data)) + 1):
-        try:
-            return data[-size:].decode()
-        except UnicodeDecodeError:
-            continue
-    return None
