@@ -5,6 +5,7 @@ Rule: holds arrays that the core made, and finds things in them. Nothing here kn
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -23,19 +24,48 @@ __all__ = ["Encoding", "EncodingBatch"]
 
 _Number = TypeVar("_Number", bound="np.generic")
 
-#: Field of an `Encoding` -> column of the core, which of them there are only with spans.
-_FIELDS = {
-    "ids": "ids",
-    "type_ids": "type_ids",
-    "special_tokens_mask": "special",
-    "attention_mask": "attention",
-    "sequence_ids": "sequences",
-    "word_ids": "words",
-    "byte_spans": "bytes",
-    "char_spans": "chars",
-}
 #: All places.
 _WHOLE = slice(None)
+
+
+class _Column:
+    """An array of an `Encoding`: its part of a column of the core, taken when somebody asks for it.
+
+    Args:
+        name: the column. Some there are only with spans.
+        width: how many numbers it has for each id.
+    """
+
+    def __init__(self, name: str, width: int = 1) -> None:
+        self.name = name
+        self._width = width
+
+    def __set_name__(self, owner: type, field: str) -> None:
+        self._field = field
+
+    def __get__(self, encoding: Encoding | None, owner: type) -> Any:
+        if encoding is None:
+            return self
+        array = self.of(encoding)
+        if array is None:
+            raise ConfigError(
+                f"there are no {self._field}, as the call said spans=False; leave that out"
+            )
+        # Nobody asks again: what stands in the object's own dict comes first.
+        encoding.__dict__[self._field] = array
+        return array
+
+    def of(self, encoding: Encoding) -> Any:
+        """The array; None for one that was not wanted."""
+        column: Any = encoding._columns.get(self.name)
+        if column is not None and self._width > 1:
+            column = column.reshape(-1, self._width)
+        return column if column is None else column[encoding._place]
+
+
+def _column(name: str, width: int = 1) -> Any:
+    """A `_Column`, as a field of the type that its array has."""
+    return _Column(name, width)
 
 
 class Encoding:
@@ -65,14 +95,14 @@ class Encoding:
     (2, (1, 3))
     """
 
-    ids: NDArray[np.uint32]
-    type_ids: NDArray[np.uint32]
-    special_tokens_mask: NDArray[np.uint8]
-    attention_mask: NDArray[np.uint8]
-    sequence_ids: NDArray[np.int8]
-    word_ids: NDArray[np.int64]
-    byte_spans: NDArray[np.int64]
-    char_spans: NDArray[np.int64]
+    ids: NDArray[np.uint32] = _column("ids")
+    type_ids: NDArray[np.uint32] = _column("type_ids")
+    special_tokens_mask: NDArray[np.uint8] = _column("special")
+    attention_mask: NDArray[np.uint8] = _column("attention")
+    sequence_ids: NDArray[np.int8] = _column("sequences")
+    word_ids: NDArray[np.int64] = _column("words")
+    byte_spans: NDArray[np.int64] = _column("bytes", 2)
+    char_spans: NDArray[np.int64] = _column("chars", 2)
     overflowing: list[Encoding]
 
     def __init__(
@@ -90,23 +120,11 @@ class Encoding:
         self._pieces = pieces
         self._pad_token = pad_token
 
-    def __getattr__(self, name: str) -> Any:
-        # Only asked for what is not there yet: arrays are made when somebody asks for them.
-        if name not in _FIELDS:
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        if (array := self._array(name)) is None:
-            raise ConfigError(f"there are no {name}, as the call said spans=False; leave that out")
-        self.__dict__[name] = array
-        return array
-
-    def _array(self, field: str) -> Any:
-        """An array; None for one that was not wanted."""
-        if field in self.__dict__:
-            return self.__dict__[field]
-        array: Any = self._columns.get(_FIELDS[field])
-        if array is None:
-            return None
-        return (array.reshape(-1, 2) if field.endswith("spans") else array)[self._place]
+    def _arrays(self) -> Iterator[tuple[str, str, Any]]:
+        """Field, column and array of all; None for one that was not wanted."""
+        for field, column in vars(Encoding).items():
+            if isinstance(column, _Column):
+                yield field, column.name, self.__dict__.get(field, column.of(self))
 
     def __len__(self) -> int:
         """How many ids."""
@@ -231,8 +249,7 @@ class Encoding:
         [0]
         """
         out: dict[str, Any] = {"tokens": list(self.tokens)}
-        for field in _FIELDS:
-            array = self._array(field)
+        for field, _, array in self._arrays():
             out[field] = None if array is None else array.tolist()
         for field in ("sequence_ids", "word_ids"):
             if out[field] is not None:
@@ -247,7 +264,7 @@ class Encoding:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Not the whole vocabulary goes along, only the texts that are needed.
-        arrays = {column: self._array(field) for field, column in _FIELDS.items()}
+        arrays = {column: array for _, column, array in self._arrays()}
         return _restored, (arrays, self.overflowing, self.tokens)
 
     def __repr__(self) -> str:
@@ -323,16 +340,27 @@ class EncodingBatch:
         position = index + len(self) if index < 0 else index
         if not 0 <= position < len(self):
             raise IndexError(f"input {index} of a batch of {len(self)}")
-        row = int(self._rows[position])
-        last = position + 1 == len(self)
-        end = len(self._columns["owners"]) if last else int(self._rows[position + 1])
-        return self._encoding(row, [self._encoding(part, []) for part in range(row + 1, end)])
+        return self._input(*self._bounds[position : position + 2])
 
     def __iter__(self) -> Iterator[Encoding]:
-        return (self[index] for index in range(len(self)))
+        return itertools.starmap(self._input, itertools.pairwise(self._bounds))
 
-    def _encoding(self, row: int, overflowing: list[Encoding]) -> Encoding:
-        place = slice(*self._columns["offsets"][row : row + 2].tolist())
+    @cached_property
+    def _bounds(self) -> list[int]:
+        """The row of each input, and the one behind the last."""
+        return [*self._rows.tolist(), len(self._offsets) - 1]
+
+    @cached_property
+    def _offsets(self) -> list[int]:
+        """Where the ids of each row begin, and where the last ones end."""
+        offsets: list[int] = self._columns["offsets"].tolist()
+        return offsets
+
+    def _input(self, row: int, behind: int) -> Encoding:
+        """The input of some rows: its own one, and those of what was cut off."""
+        parts = range(row + 1, behind)
+        overflowing = [self._input(part, part + 1) for part in parts] if parts else []
+        place = slice(self._offsets[row], self._offsets[row + 1])
         return Encoding(self._columns, place, overflowing, self._pieces, self._pad_token)
 
     # --- arrays

@@ -20,6 +20,7 @@ from jogak.tokenizer.running import Running
 if TYPE_CHECKING:
     from os import PathLike
 
+    from jogak.spec.held import Pieces
     from jogak.training import Log
 
 __all__ = ["Tokenizer"]
@@ -113,11 +114,18 @@ class Tokenizer(Running):
         Raises:
             DecodeError: the id stands for nothing.
         """
-        pieces = self._spec.model.table
-        text = pieces[id_] if 0 <= id_ < len(pieces) else None
+        pieces = self._pieces
+        try:
+            text = pieces[id_] if id_ >= 0 else None
+        except IndexError:
+            text = None
         if text is None:
             raise DecodeError(f"id {id_} stands for no piece; ids are below {len(pieces)}")
         return text
+
+    @cached_property
+    def _pieces(self) -> Pieces:
+        return self._spec.model.table
 
     def id(self, piece: str) -> int:
         """The id of a piece.
