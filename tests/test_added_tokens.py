@@ -75,6 +75,11 @@ def token_lists(draw: st.DrawFn) -> list[tuple[AddedToken, bool]]:
 def test_the_search_is_the_plain_one(tokens: Any, text: str, special: Any, normal: Any) -> None:
     """The core finds what the twin in plain Python finds, and leaves the same stretches between."""
     special_texts = [token.text for token, is_special in tokens if is_special]
+    normalize = (lambda text: jogak.normalize(text, normal).text) if normal else str
+    if any(token.normalized and not normalize(token.text) for token, _ in tokens):
+        with pytest.raises(jogak.UnsupportedFeature, match="leaves nothing of it"):
+            bytes_only([token for token, _ in tokens], special_texts, normalizer=normal)
+        return
     tok = bytes_only([token for token, _ in tokens], special_texts, normalizer=normal)
     twins = [
         reference.Added(
@@ -88,7 +93,6 @@ def test_the_search_is_the_plain_one(tokens: Any, text: str, special: Any, norma
         )
         for token, is_special in tokens
     ]
-    normalize = (lambda text: jogak.normalize(text, normal).text) if normal else str
     expected = reference.find(text, twins, normalize, special == "parse")
     trace = tok.explain(text, special=special)
     found = [
@@ -102,6 +106,13 @@ def test_the_search_is_the_plain_one(tokens: Any, text: str, special: Any, norma
     ids = tok.encode(text, special=special)
     assert [id_ for word in trace.words for id_ in word.ids] == ids
     assert [tok.id(name) for name in tok.tokens(text, special=special)] == ids
+    # The same of what each stands for.
+    encoding = tok.encoding(text, special=special, add_special_tokens=False)
+    assert encoding.ids.tolist() == ids
+    spans = [list(span) for word in trace.words for span in word.token_spans]
+    assert encoding.byte_spans.tolist() == spans
+    numbers = [number for number, word in enumerate(trace.words) for _ in word.ids]
+    assert encoding.word_ids.tolist() == numbers
 
 
 def test_rules() -> None:
@@ -415,6 +426,9 @@ def test_cutting_long_texts() -> None:
     parts = tok.split(text, 100)
     assert "".join(parts) == text
     assert len(parts) <= tok.count(text) / 90
+    # Of a few tokens and of many, which go other ways.
+    assert tok.truncate(text, 100) == parts[0]
+    assert tok.truncate(text, tok.count(text) - 1) == text[:-1]
     assert tok.truncate(text, 10**9) == text
     assert tok.truncate(text, 1 << 70) == text
 

@@ -158,7 +158,7 @@ RUST_ARROWS: dict[str, set[str]] = {
     "trace": {"added", "error", "model", "normalize", "observe", "pipeline", "prepare"},
     "limits": {"error", "pipeline"},
     "following": {"error", "model", "normalize", "observe", "pipeline", "prepare", "vocab"},
-    "spans": {"added", "cache", "error", "model", "observe", "pipeline", "trace"},
+    "spans": {"added", "cache", "error", "model", "observe", "pipeline", "prepare", "trace"},
     "inputs": {"error", "spans"},
     "ways": {"error", "model", "pipeline", "symbols", "trace"},
     # Pieces of a Unigram model stay within one script.

@@ -1,5 +1,6 @@
 //! Inputs of models, for Python: texts in, arrays out.
 
+use std::mem::take;
 use std::sync::{Mutex, PoisonError};
 
 use jogak::added::Input;
@@ -89,10 +90,10 @@ impl Encoded {
                 .map(|ends| &batch.ids[ends[0] as usize..ends[1] as usize])
                 .map(|ids| Source { ids, ..Source::default() })
                 .collect(),
-            Self::Spans(texts) => texts
-                .iter()
-                .map(|Spans { ids, bytes, chars, words }| Source { ids, bytes, chars, words })
-                .collect(),
+            Self::Spans(parts) => {
+                let texts = parts.iter().flat_map(|part| part.texts().map(move |ids| (part, ids)));
+                texts.map(|(part, ids)| Source::of(part, ids)).collect()
+            }
         }
     }
 }
@@ -160,8 +161,12 @@ impl PyTokenizer {
         }
         let mut made = self.core.spans_batch(&texts, request, first, threads)?;
         if trim {
-            for (spans, text) in made.iter_mut().zip(texts) {
-                spans.trim(text.text, |id| self.texts.get(id));
+            let mut texts = texts.into_iter();
+            for part in &mut made {
+                let of_texts: Vec<_> = part.texts().zip(texts.by_ref()).collect();
+                for (ids, text) in of_texts {
+                    part.trim(ids, text.text, |id| self.texts.get(id));
+                }
             }
         }
         Ok(Encoded::Spans(made))
@@ -190,8 +195,8 @@ const COLUMNS: [Column; 10] = [
     ("offsets", |py, inputs| array(py, &mut inputs.offsets)),
     ("owners", |py, inputs| array(py, &mut inputs.owners)),
     ("words", |py, inputs| array(py, &mut inputs.words)),
-    ("bytes", |py, inputs| array(py, &mut inputs.bytes)),
-    ("chars", |py, inputs| array(py, &mut inputs.chars)),
+    ("bytes", |py, inputs| array(py, &mut take(&mut inputs.bytes).into_flattened())),
+    ("chars", |py, inputs| array(py, &mut take(&mut inputs.chars).into_flattened())),
 ];
 /// Those behind are there only with spans.
 const WITHOUT_SPANS: usize = 7;
@@ -215,7 +220,7 @@ impl PyColumns {
 }
 
 fn array<T: Element>(py: Python<'_>, column: &mut Vec<T>) -> Py<PyAny> {
-    PyArray1::from_vec(py, std::mem::take(column)).into_any().unbind()
+    PyArray1::from_vec(py, take(column)).into_any().unbind()
 }
 
 #[pymethods]

@@ -154,7 +154,11 @@ impl Added {
     ///
     /// # Errors
     /// [`Error::TooLarge`] if the texts are too many; [`Error::EmptyToken`]; as [`Normalizer::text`].
-    pub fn new(tokens: Vec<AddedToken>, normalizer: &Normalizer) -> Result<Self> {
+    pub fn new(mut tokens: Vec<AddedToken>, normalizer: &Normalizer) -> Result<Self> {
+        if normalizer.is_empty() && tokens.iter().all(|token| token.normalized) {
+            // Normalized text is the text as it comes, and nothing is found in it before.
+            tokens.iter_mut().for_each(|token| token.normalized = false);
+        }
         let mut buffers = Buffers::default();
         let normalized = |token: &AddedToken| -> Result<String> {
             let text = normalizer.text(&token.text, Place::WHOLE, &mut buffers)?;

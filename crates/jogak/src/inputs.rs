@@ -4,8 +4,10 @@
 //! then it writes them down. Cutting is that of Hugging Face's `truncate_encodings`, and the order of
 //! parts that are cut off that of its `Encoding::merge`.
 
+use std::ops::Range;
+
 use crate::error::{Error, Result};
-use crate::spans::Span;
+use crate::spans::{Span, Spans};
 
 /// What stands in an input: a text (0 or 1) or ids, and the type id of both.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,6 +81,18 @@ pub struct Source<'a> {
     pub words: &'a [u32],
 }
 
+impl<'a> Source<'a> {
+    /// Some of many ids: those of a text.
+    pub fn of(spans: &'a Spans, ids: Range<usize>) -> Self {
+        Self {
+            ids: &spans.ids[ids.clone()],
+            bytes: &spans.bytes[ids.clone()],
+            chars: &spans.chars[ids.clone()],
+            words: &spans.words[ids],
+        }
+    }
+}
+
 /// Inputs, one behind the other. A place that belongs to no text has -1 where there is nothing to say.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Inputs {
@@ -92,12 +106,12 @@ pub struct Inputs {
     pub attention: Vec<u8>,
     /// The text of each, 0 or 1.
     pub sequences: Vec<i8>,
-    /// The word of each, and two numbers for each span; empty without spans.
+    /// The word of each; empty without spans.
     pub words: Vec<i64>,
-    /// Starts and ends in bytes.
-    pub bytes: Vec<i64>,
-    /// Starts and ends in characters.
-    pub chars: Vec<i64>,
+    /// Starts and ends in bytes; empty without spans.
+    pub bytes: Vec<[i64; 2]>,
+    /// Starts and ends in characters; empty without spans.
+    pub chars: Vec<[i64; 2]>,
     /// Row `i` has the places from `offsets[i]` to `offsets[i + 1]`.
     pub offsets: Vec<i64>,
     /// The input whose row it is. The first row of an input is the input, others are parts cut off.
@@ -120,10 +134,9 @@ impl Form {
         self.slots.iter().map(ids).sum()
     }
 
-    /// The windows of each text that stay, the first one for the input itself.
-    fn windows(&self, lengths: [usize; 2], pair: bool) -> Result<[Vec<Span>; 2]> {
-        let whole = lengths.map(|length| vec![(0, length)]);
-        let Some(truncation) = &self.truncation else { return Ok(whole) };
+    /// The windows of each text that stay, the first one for the input itself; None where all stays.
+    fn windows(&self, lengths: [usize; 2], pair: bool) -> Result<Option<[Vec<Span>; 2]>> {
+        let Some(truncation) = &self.truncation else { return Ok(None) };
         let added = self.added();
         let Some(most) = truncation.max_length.checked_sub(added) else {
             return Err(Error::Config {
@@ -134,7 +147,7 @@ impl Form {
         };
         let total = lengths[0] + lengths[1];
         if total <= most {
-            return Ok(whole);
+            return Ok(None);
         }
         let mut kept = lengths;
         if most == 0 {
@@ -160,12 +173,11 @@ impl Form {
             }
         }
         let cut = |text: usize| cut(lengths[text], kept[text], truncation);
-        Ok([cut(0)?, cut(1)?])
+        Ok(Some([cut(0)?, cut(1)?]))
     }
 
-    /// For every row, the windows of the texts in the order of the template. The first row is the input.
-    fn rows(&self, lengths: [usize; 2], pair: bool, room: usize) -> Result<Vec<Vec<Span>>> {
-        let windows = self.windows(lengths, pair)?;
+    fn rows(&self, lengths: [usize; 2], pair: bool, room: usize) -> Result<Rows> {
+        let Some(windows) = self.windows(lengths, pair)? else { return Ok(Rows::Whole) };
         let texts = self.slots.iter().filter_map(|slot| match slot {
             Slot::Text(text, _) => Some(&windows[*text]),
             Slot::Ids(..) => None,
@@ -190,7 +202,26 @@ impl Form {
             main.push(windows[0]);
         }
         others.insert(0, main);
-        Ok(others)
+        Ok(Rows::Cut(others))
+    }
+
+    /// The windows of the texts in the order of the template, each with the number of the text and its type id.
+    fn slots<'a>(
+        &'a self,
+        windows: Option<&'a [Span]>,
+        lengths: [usize; 2],
+    ) -> impl Iterator<Item = Filling<'a>> {
+        let mut windows = windows.map(|windows| windows.iter().copied());
+        self.slots.iter().map(move |slot| match slot {
+            Slot::Ids(ids, type_id) => Filling::Ids(ids, *type_id),
+            Slot::Text(text, type_id) => {
+                let window = match &mut windows {
+                    Some(windows) => windows.next().unwrap_or_default(),
+                    None => (0, lengths[*text]),
+                };
+                Filling::Text(*text, window, *type_id)
+            }
+        })
     }
 
     /// Makes the inputs of texts, or of pairs of texts.
@@ -214,9 +245,8 @@ impl Form {
             let other = second.and_then(|second| second.get(index));
             let lengths = [source.ids.len(), other.map_or(0, |other| other.ids.len())];
             let rows = self.rows(lengths, other.is_some(), room).map_err(|error| (index, error))?;
-            for (number, row) in rows.iter().enumerate() {
-                let length =
-                    self.added() + row.iter().map(|(start, end)| end - start).sum::<usize>();
+            for number in 0..rows.len() {
+                let length = self.slots(rows.windows(number), lengths).map(|part| part.len()).sum();
                 if number == 0 {
                     longest = longest.max(length);
                 } else {
@@ -227,7 +257,7 @@ impl Form {
             plan.push(rows);
         }
         let width = self.padding.as_ref().map_or(0, |padding| padding.width(longest));
-        let rows: usize = plan.iter().map(Vec::len).sum();
+        let rows: usize = plan.iter().map(Rows::len).sum();
         if width > 0 {
             places = rows.saturating_mul(width).max(places);
             let limit = MOST_PLACES.max(total.saturating_mul(64));
@@ -240,8 +270,8 @@ impl Form {
         for (index, rows) in plan.iter().enumerate() {
             let other = second.and_then(|second| second.get(index)).copied();
             let texts = [first[index], other.unwrap_or_default()];
-            for row in rows {
-                self.write(row, texts, width, &mut out);
+            for number in 0..rows.len() {
+                self.write(rows.windows(number), texts, width, &mut out);
                 out.offsets.push(out.ids.len() as i64);
                 out.owners.push(index as i64);
             }
@@ -249,24 +279,71 @@ impl Form {
         Ok(out)
     }
 
-    fn write(&self, row: &[Span], texts: [Source<'_>; 2], width: usize, out: &mut Inputs) {
-        let length = self.added() + row.iter().map(|(start, end)| end - start).sum::<usize>();
-        let fill = self.padding.as_ref().map(|padding| (padding, width.saturating_sub(length)));
+    fn write(
+        &self,
+        windows: Option<&[Span]>,
+        texts: [Source<'_>; 2],
+        width: usize,
+        out: &mut Inputs,
+    ) {
+        let slots = || self.slots(windows, texts.map(|text| text.ids.len()));
+        let padding = self.padding.as_ref();
+        let fill = padding
+            .map(|padding| (padding, width.saturating_sub(slots().map(|part| part.len()).sum())));
         if let Some((padding, many)) = fill.filter(|(padding, _)| padding.left) {
-            out.put_in(&vec![padding.id; many], padding.type_id, 0);
+            out.put_in(std::iter::repeat_n(padding.id, many), padding.type_id, 0);
         }
-        let mut windows = row.iter();
-        for slot in &self.slots {
-            match slot {
-                Slot::Ids(ids, type_id) => out.put_in(ids, *type_id, 1),
-                Slot::Text(text, type_id) => {
-                    let &(start, end) = windows.next().unwrap_or(&(0, 0));
-                    out.take(texts[*text], start, end, *type_id, *text as i8);
+        for part in slots() {
+            match part {
+                Filling::Ids(ids, type_id) => out.put_in(ids.iter().copied(), type_id, 1),
+                Filling::Text(text, window, type_id) => {
+                    out.take(texts[text], window, type_id, text as i8);
                 }
             }
         }
         if let Some((padding, many)) = fill.filter(|(padding, _)| !padding.left) {
-            out.put_in(&vec![padding.id; many], padding.type_id, 0);
+            out.put_in(std::iter::repeat_n(padding.id, many), padding.type_id, 0);
+        }
+    }
+}
+
+/// The rows of an input.
+enum Rows {
+    /// One, in which all of the texts stays.
+    Whole,
+    /// For each, the windows of the texts in the order of the template. The first one is the input.
+    Cut(Vec<Vec<Span>>),
+}
+
+impl Rows {
+    fn len(&self) -> usize {
+        match self {
+            Self::Whole => 1,
+            Self::Cut(rows) => rows.len(),
+        }
+    }
+
+    /// The windows of a row; None where all stays.
+    fn windows(&self, row: usize) -> Option<&[Span]> {
+        match self {
+            Self::Whole => None,
+            Self::Cut(rows) => Some(&rows[row]),
+        }
+    }
+}
+
+/// What fills a slot of the template, with its type id.
+enum Filling<'a> {
+    Ids(&'a [u32], u32),
+    /// A window of a text.
+    Text(usize, Span, u32),
+}
+
+impl Filling<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Self::Ids(ids, _) => ids.len(),
+            Self::Text(_, (start, end), _) => end - start,
         }
     }
 }
@@ -293,8 +370,8 @@ impl Inputs {
             attention: Vec::with_capacity(places),
             sequences: Vec::with_capacity(places),
             words: Vec::with_capacity(more),
-            bytes: Vec::with_capacity(2 * more),
-            chars: Vec::with_capacity(2 * more),
+            bytes: Vec::with_capacity(more),
+            chars: Vec::with_capacity(more),
             offsets,
             owners: Vec::with_capacity(rows),
             spans,
@@ -302,8 +379,8 @@ impl Inputs {
     }
 
     /// Ids that belong to no text.
-    fn put_in(&mut self, ids: &[u32], type_id: u32, attention: u8) {
-        self.ids.extend_from_slice(ids);
+    fn put_in(&mut self, ids: impl Iterator<Item = u32>, type_id: u32, attention: u8) {
+        self.ids.extend(ids);
         let now = self.ids.len();
         self.type_ids.resize(now, type_id);
         self.special.resize(now, 1);
@@ -311,13 +388,13 @@ impl Inputs {
         self.sequences.resize(now, -1);
         if self.spans {
             self.words.resize(now, -1);
-            self.bytes.resize(2 * now, 0);
-            self.chars.resize(2 * now, 0);
+            self.bytes.resize(now, [0, 0]);
+            self.chars.resize(now, [0, 0]);
         }
     }
 
     /// Ids of a text.
-    fn take(&mut self, text: Source<'_>, start: usize, end: usize, type_id: u32, sequence: i8) {
+    fn take(&mut self, text: Source<'_>, (start, end): Span, type_id: u32, sequence: i8) {
         self.ids.extend_from_slice(&text.ids[start..end]);
         let now = self.ids.len();
         self.type_ids.resize(now, type_id);
@@ -325,12 +402,10 @@ impl Inputs {
         self.attention.resize(now, 1);
         self.sequences.resize(now, sequence);
         if self.spans {
-            let pairs = |spans: &[Span]| -> Vec<i64> {
-                spans.iter().flat_map(|&(start, end)| [start as i64, end as i64]).collect()
-            };
+            let pair = |&(start, end): &Span| [start as i64, end as i64];
             self.words.extend(text.words[start..end].iter().map(|&word| i64::from(word)));
-            self.bytes.extend(pairs(&text.bytes[start..end]));
-            self.chars.extend(pairs(&text.chars[start..end]));
+            self.bytes.extend(text.bytes[start..end].iter().map(pair));
+            self.chars.extend(text.chars[start..end].iter().map(pair));
         }
     }
 }

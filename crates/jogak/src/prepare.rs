@@ -290,9 +290,12 @@ impl Prepare {
 
     /// Whether [`Prepare::for_each_list_of_lines`] does what it says.
     pub(crate) fn has_lines(&self) -> bool {
-        self.normalizer.is_empty()
-            && matches!(self.front, Front::Nothing)
-            && self.pretokenizer.has_rule()
+        self.only_cuts() && self.pretokenizer.has_rule()
+    }
+
+    /// Whether nothing is done to texts but that they are cut.
+    pub(crate) fn only_cuts(&self) -> bool {
+        self.normalizer.is_empty() && matches!(self.front, Front::Nothing)
     }
 
     /// As [`Pretokenizer::for_each_list_of_lines`], of texts that nothing is to be done to but to cut them.

@@ -4,28 +4,33 @@
 //! special token being a word of its own; a word that leaves no id has its number all the same. Costs
 //! the length of the text; words are remembered as in encoding, with their spans.
 
-use crate::added::Input;
+use std::ops::Range;
+
+use crate::added::{Input, Part};
 use crate::cache::LONGEST;
 use crate::error::Result;
 use crate::model::Sink;
 use crate::observe::Silent;
 use crate::pipeline::{Arriving, Request, Tokenizer, Worker, divided, numbered, stretches};
+use crate::prepare;
 use crate::trace::{SpanOf, WordPart};
 
 /// Where something starts and ends.
 pub type Span = (usize, usize);
 
-/// The ids of a text, and what each stands for.
+/// The ids of texts, one text behind the other, and what each stands for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Spans {
     /// The ids.
     pub ids: Vec<u32>,
-    /// The bytes of the text that each stands for; none, at the place where it was, for what was put in.
+    /// The bytes of its text that each stands for; none, at the place where it was, for what was put in.
     pub bytes: Vec<Span>,
     /// The characters that these bytes lie in.
     pub chars: Vec<Span>,
     /// The number of the word that each is a part of.
     pub words: Vec<u32>,
+    /// Where the ids of each text end.
+    pub ends: Vec<usize>,
 }
 
 /// The pieces of one word: id, start and end for each, in one list, so that a table of words can
@@ -62,35 +67,108 @@ impl Sink for InWord<'_> {
 }
 
 impl Tokenizer {
-    /// The ids of a text, which is number `index` of a batch, with all that they stand for.
+    /// Appends the ids of a text, which is number `index` of a batch, with all that they stand for.
     ///
     /// # Errors
-    /// As [`Tokenizer::encode`].
+    /// As [`Tokenizer::encode`]; `out` then holds part of the answer.
     pub fn spans(
         &self,
         input: Input<'_>,
         request: &Request,
         index: u64,
         worker: &mut Worker,
-    ) -> Result<Spans> {
+        out: &mut Spans,
+    ) -> Result<()> {
+        let first = out.ids.len();
+        let push = |id, span, word| out.push(id, span, word);
+        if !self.for_each_tile(input, request, worker, push)? {
+            out.truncate(first);
+            self.spans_by_words(input, request, index, worker, out)?;
+        }
+        in_characters(input.text, &out.bytes[first..], &mut out.chars);
+        out.ends.push(out.ids.len());
+        Ok(())
+    }
+
+    /// Calls `each` with the ids of a text, the bytes that each stands for, and the number of its word, where pieces are
+    /// bytes and texts are only cut: the ids are those of [`Tokenizer::encode`], and lie side by side in each word.
+    /// False for other tokenizers, whatever `each` was called with.
+    ///
+    /// # Errors
+    /// As [`Tokenizer::encode`].
+    pub(crate) fn for_each_tile(
+        &self,
+        input: Input<'_>,
+        request: &Request,
+        worker: &mut Worker,
+        mut each: impl FnMut(u32, Span, u32),
+    ) -> Result<bool> {
+        let Some(bpe) = self.model().bpe().filter(|bpe| bpe.leaves_bytes()) else {
+            return Ok(false);
+        };
+        let (added, policy) = (self.added(), &request.specials);
+        let plain = request.dropout.is_none() && self.model().is_own(request.strategy);
+        let looks_twice = added.looks_twice(policy, input.trusted.is_some());
+        if !plain || looks_twice || !self.prepare().only_cuts() {
+            return Ok(false);
+        }
+        let mut ids = Vec::with_capacity(input.text.len() / 3 + 4);
+        self.encode(input, request, worker, &mut ids)?;
+        let mut ids = ids.into_iter();
+        let (mut number, mut fits, mut scratch) = (0, true, prepare::Scratch::default());
+        added.for_each(input, policy, |part| {
+            let (part, place, base) = match part {
+                Part::Token(id, start, end) => {
+                    fits &= ids.next() == Some(id);
+                    each(id, (start, end), number);
+                    number += 1;
+                    return Ok(());
+                }
+                Part::Text(part, place, base) => (part, place, base),
+            };
+            let ready = self.prepare().text(part, place, &mut scratch)?;
+            self.prepare().for_each(ready, |start, end| {
+                let mut at = base + start;
+                while at < base + end
+                    && let Some(id) = ids.next()
+                {
+                    let behind = at + bpe.vocab().piece(id).map_or(0, <[u8]>::len);
+                    each(id, (at, behind), number);
+                    at = behind;
+                }
+                fits &= at == base + end;
+                number += 1;
+            })
+        })?;
+        Ok(fits && ids.next().is_none())
+    }
+
+    /// The same word by word, without characters.
+    fn spans_by_words(
+        &self,
+        input: Input<'_>,
+        request: &Request,
+        index: u64,
+        worker: &mut Worker,
+        out: &mut Spans,
+    ) -> Result<()> {
         let mut way = self.way(request, index);
         let drawn = way.dropout.is_some() || way.alpha.is_some();
         let remember = !drawn && self.model().is_own(way.strategy);
         let (table, scratch) = worker.for_spans(self);
-        let mut out = Spans::default();
         let mut triples = Vec::new();
         let mut number = 0;
         // A run of unknown words has one piece, where the model says so: that of its first word.
         let fused = self.model().fuses_words();
         // Where the words of this stretch of text, and of this word, begin.
-        let mut stretch = 0;
+        let mut stretch = out.ids.len();
         self.for_each_word(input, request, |part| {
             let first = out.ids.len();
             let is_token = matches!(part, WordPart::Token(..));
             match part {
                 WordPart::Token(id, start, end) => out.push(id, (start, end), number),
                 WordPart::Word(word, span) if word.len() > LONGEST || !remember => {
-                    let mut sink = InWord(&mut out, span, number);
+                    let mut sink = InWord(out, span, number);
                     self.model().word(word, &mut way, scratch, &mut sink, &mut Silent)?;
                 }
                 WordPart::Word("", _) => {}
@@ -120,15 +198,13 @@ impl Tokenizer {
             }
             number += 1;
             Ok(())
-        })?;
-        out.chars = in_characters(input.text, &out.bytes);
-        Ok(out)
+        })
     }
 }
 
 impl Tokenizer {
     /// [`Tokenizer::spans`] of many texts, of which the first has the number `first`, on up to `threads`
-    /// threads.
+    /// threads: some texts each.
     ///
     /// # Errors
     /// As [`Tokenizer::spans`], with the place of the first text that has one.
@@ -143,17 +219,14 @@ impl Tokenizer {
         let (threads, size) = divided(texts.len(), bytes, threads);
         let parts = numbered(stretches(texts.iter().copied().map(Ok), size));
         let parts = self.shared_out(Arriving::all(parts), threads, |(before, part), worker| {
-            let spans = |(text, index): (Input<'_>, usize)| {
-                let spans = self.spans(text, request, first + index as u64, worker);
-                spans.map_err(|error| (index, error))
-            };
-            part.into_iter().zip(before..).map(spans).collect::<std::result::Result<Vec<_>, _>>()
+            let mut spans = Spans::default();
+            for (text, index) in part.into_iter().zip(before..) {
+                let made = self.spans(text, request, first + index as u64, worker, &mut spans);
+                made.map_err(|error| (index, error))?;
+            }
+            Ok(spans)
         });
-        let mut all = Vec::with_capacity(texts.len());
-        for part in parts? {
-            all.extend(part?);
-        }
-        Ok(all)
+        parts?.into_iter().collect()
     }
 }
 
@@ -164,6 +237,19 @@ impl Spans {
         self.words.push(word);
     }
 
+    /// Forgets all ids from one on.
+    fn truncate(&mut self, ids: usize) {
+        self.ids.truncate(ids);
+        self.words.truncate(ids);
+        self.bytes.truncate(ids);
+    }
+
+    /// The ids of each text: from here to there.
+    pub fn texts(&self) -> impl Iterator<Item = Range<usize>> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        self.ends.iter().zip(starts).map(|(&end, start)| start..end)
+    }
+
     /// Makes one of the id at a place and the one before it.
     fn fuse(&mut self, at: usize) {
         self.ids.remove(at);
@@ -172,12 +258,17 @@ impl Spans {
         self.bytes[at - 1].1 = end;
     }
 
-    /// Takes white space off the ends of every span: as many characters at most as the text of the piece
+    /// Takes white space off the ends of the spans of some ids, which are those of a text: as many characters at most as the text of the piece
     /// has there, `Ġ` counted as one. What is white space only keeps an empty span, at its end.
-    pub fn trim<'a>(&mut self, text: &str, piece: impl Fn(u32) -> Option<&'a str>) {
+    pub fn trim<'a>(
+        &mut self,
+        ids: Range<usize>,
+        text: &str,
+        piece: impl Fn(u32) -> Option<&'a str>,
+    ) {
         let white = |c: &char| c.is_whitespace() || *c == 'Ġ';
-        for (at, &id) in self.ids.iter().enumerate() {
-            let Some(piece) = piece(id) else { continue };
+        for at in ids {
+            let Some(piece) = piece(self.ids[at]) else { continue };
             let before = piece.chars().take_while(white).count();
             let behind = piece.chars().rev().take_while(white).count();
             if before == 0 && behind == 0 {
@@ -205,20 +296,18 @@ impl Spans {
 
 /// The characters that spans of bytes lie in. One walk, as spans come in order; another order costs the
 /// way back.
-fn in_characters(text: &str, spans: &[Span]) -> Vec<Span> {
+fn in_characters(text: &str, spans: &[Span], out: &mut Vec<Span>) {
     if text.is_ascii() {
-        return spans.to_vec();
+        out.extend_from_slice(spans);
+        return;
     }
     let mut starts = Walk { text: text.as_bytes(), byte: 0, chars: 0 };
     let mut ends = Walk { ..starts };
-    spans
-        .iter()
-        .map(|&(start, end)| {
-            let first = starts.begun(start).saturating_sub(usize::from(starts.is_inside(start)));
-            // A span of no bytes has no characters.
-            (first, if start == end { first } else { ends.begun(end) })
-        })
-        .collect()
+    out.extend(spans.iter().map(|&(start, end)| {
+        let first = starts.begun(start).saturating_sub(usize::from(starts.is_inside(start)));
+        // A span of no bytes has no characters.
+        (first, if start == end { first } else { ends.begun(end) })
+    }));
 }
 
 /// Counts the characters that begin before a byte.
@@ -255,6 +344,8 @@ mod tests {
         let text = "a밥é!";
         let spans = [(0, 1), (1, 2), (2, 4), (4, 4), (4, 5), (5, 7), (1, 6), (0, 7)];
         let expected = [(0, 1), (1, 2), (1, 2), (2, 2), (2, 3), (2, 4), (1, 3), (0, 4)];
-        assert_eq!(in_characters(text, &spans), expected);
+        let mut found = Vec::new();
+        in_characters(text, &spans, &mut found);
+        assert_eq!(found, expected);
     }
 }

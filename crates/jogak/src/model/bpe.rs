@@ -163,6 +163,12 @@ impl Bpe {
         self.whole_word
     }
 
+    /// Whether the pieces of a word, one behind the other, are the bytes of the word.
+    pub(crate) fn leaves_bytes(&self) -> bool {
+        let plain = self.user_defined.is_none() && self.unused.is_none();
+        self.all_bytes && plain && self.word_suffix.is_empty()
+    }
+
     /// Where words may be cut before they are encoded. Cost: where words that are pieces are taken whole and
     /// merges were listed, all pieces are encoded the first time, since a part must not be taken for a piece that
     /// other merges always prevent.
