@@ -53,7 +53,7 @@ def token_lists(draw: st.DrawFn) -> list[tuple[AddedToken, bool]]:
         AddedToken(
             text,
             *draw(st.tuples(*[flags] * 4)),
-            in_model=text in set("ab<>sA_"),
+            in_model=text in set("ab<>sA_é"),  # each is a byte of the model
             ascii_spaces=draw(flags),
         )
         for text in found
