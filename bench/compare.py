@@ -167,6 +167,7 @@ def main(path: Path) -> None:
     table(("decoding", *some), by_text(beside_peers(run, "decode"), some))
     table(("pieces", *some[:2]), by_text(beside_peers(run, "encode-pieces"), some[:2]))
     table(("codes", *some[:2]), by_text(beside_peers(run, "encode-codes"), some[:2]))
+    table(("inputs", *some[:2]), by_text(beside_peers(run, "encode-inputs"), some[:2]))
     table(("lines", *some[:2]), by_text(beside_peers(run, "encode-lines"), some[:2]))
     hard = tuple(dict.fromkeys(text for _, _, text, _ in worst(run)))
     table(("a megabyte, milliseconds", *hard), by_text(worst(run), hard))

@@ -10,7 +10,7 @@ This is the one list; `bench/run.py` measures what stands here. An engine is a t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from typing import Literal
@@ -164,6 +164,13 @@ JOGAK_PIECES = Engine(
 )
 
 
+#: Inputs of models: ids with the characters that each stands for, words and masks.
+INPUTS = (
+    Engine("tokenizers", "tokenizers", "inputs_tokenizers.py", passes=2),
+    Engine("jogak", "jogak", "inputs_jogak.py"),
+)
+T5_INPUTS = (INPUTS[0], replace(INPUTS[1], note="a space put in has no characters"))
+
 #: Pieces as they are drawn, by another.
 CODES = "codes_subword_nmt.py"
 CODES_ENCODERS = (
@@ -271,6 +278,13 @@ def codes(kind: Literal["lines", "files"]) -> Work:
     """Cuts lines into pieces by codes, each in a call, or those of a file."""
     label, model = f"codes, {kind}", models.CODES
     return Work("encode-codes", kind, label, CODES_ENCODERS, TWO, model=model, chars=2_000_000)
+
+
+def inputs(label: str, engines: Sequence[Engine], model: str) -> Iterator[Work]:
+    """Makes inputs of models: of documents, and of short texts, all in one call."""
+    work = Work("encode-inputs", "encode", label, engines, TWO, model=model, chars=2_000_000)
+    yield replace(work, label=f"{label}, documents")
+    yield replace(work, label=f"{label}, lines", kind="lines")
 
 
 def lines(
@@ -394,6 +408,9 @@ WORKS = (
     lines("T5 Unigram", T5_LINES, "nai-t5/spiece.model", ("en_docs",)),
     lines("TTA Unigram", SENTENCEPIECE_ENCODERS, "tta-ko-unigram/tokenizer.model", ("ko_nsmc",)),
     lines("BERT cased", JSON_ENCODERS, CASED),
+    *inputs("GPT-2", INPUTS, "gpt2/tokenizer.json"),
+    *inputs("T5 Unigram", T5_INPUTS, T5),
+    *inputs("BERT cased", INPUTS, CASED),
     pieces("Mistral BPE", TWO, "mistral-v1/tokenizer.model"),
     pieces("T5 Unigram", ("en_docs",), "nai-t5/spiece.model"),
     pieces("TTA Unigram", ("ko_nsmc",), "tta-ko-unigram/tokenizer.model"),
