@@ -18,6 +18,9 @@ use crate::trace::{SpanOf, WordPart};
 /// Where something starts and ends.
 pub type Span = (usize, usize);
 
+/// So many bytes of texts have their spans in one place: what they take is neither asked of the system, nor given back.
+const PART: usize = 1 << 15;
+
 /// The ids of texts, one text behind the other, and what each stands for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Spans {
@@ -217,7 +220,7 @@ impl Tokenizer {
     ) -> std::result::Result<Vec<Spans>, (usize, crate::Error)> {
         let bytes = texts.iter().map(|text| text.text.len()).sum();
         let (threads, size) = divided(texts.len(), bytes, threads);
-        let parts = numbered(stretches(texts.iter().copied().map(Ok), size));
+        let parts = numbered(stretches(texts.iter().copied().map(Ok), size.min(PART)));
         let parts = self.shared_out(Arriving::all(parts), threads, |(before, part), worker| {
             let mut spans = Spans::default();
             for (text, index) in part.into_iter().zip(before..) {
