@@ -512,7 +512,8 @@ def test_names_that_are_none() -> None:
             face.get_encoding(name)  # type: ignore[arg-type]  # wrong on purpose
 
 
-def test_files_are_written_and_read(tmp_path: Path) -> None:
+def test_files_are_written_and_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", "")  # it keeps what it has read
     path = str(tmp_path / "some.tiktoken")
     table = {b"b": 1, b"\xff\n": 7, b"a": 0}
     load.dump_tiktoken_bpe(table, path)
@@ -522,6 +523,11 @@ def test_files_are_written_and_read(tmp_path: Path) -> None:
     assert load.load_tiktoken_bpe(path, digest) == table
     with pytest.raises(ValueError, match="Hash mismatch"):
         load.load_tiktoken_bpe(path, "0" * 64)
+    theirs = pytest.importorskip("tiktoken.load").load_tiktoken_bpe
+    odd = (b"YQ== 0\nYQ== 1", b"YQ==  7\n", b"YQ== 0\r\nYg== 1", b"\nYQ== 0\n\n", b"YR== 3\n", b"")
+    for data in (b"YQ== 4\nYWI= 5\n", *odd):
+        Path(path).write_bytes(data)
+        assert [*load.load_tiktoken_bpe(path).items()] == [*theirs(path).items()], data
     Path(path).write_bytes(b"YQ== 0\nnot a line\n")
     with pytest.raises(ValueError, match="Error parsing line"):
         load.load_tiktoken_bpe(path)

@@ -23,8 +23,8 @@ pub(crate) fn read_ranks(py: Python<'_>, data: &Bound<'_, PyBytes>) -> Option<Py
     bytes.map(|bytes| PyIds::new(Texts::of_bytes(bytes), None))
 }
 
-/// The pieces of a rank file and their ranks, whatever they are, in the order of the lines; None for a file that is left to
-/// others, as one with a piece that stands twice is.
+/// The pieces of a rank file and their ranks, whatever they are, in the order of the lines; of a piece that stands twice, the
+/// last rank. None for a file that is left to others.
 #[pyfunction]
 pub(crate) fn read_rank_table<'py>(
     data: &Bound<'py, PyBytes>,
@@ -32,12 +32,10 @@ pub(crate) fn read_rank_table<'py>(
     let (py, bytes) = (data.py(), data.as_bytes());
     let Some(ranks) = py.detach(|| Ranks::read(bytes)) else { return Ok(None) };
     let table = PyDict::new(py);
-    let mut count = 0;
     for (piece, rank) in ranks.iter() {
         table.set_item(PyBytes::new(py, piece), rank)?;
-        count += 1;
     }
-    Ok((table.len() == count).then_some(table))
+    Ok(Some(table))
 }
 
 /// The pieces of a table of ranks; None for what is left to others: keys and values of other types, a rank that stands

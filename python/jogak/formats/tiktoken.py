@@ -191,7 +191,8 @@ def pieces_of(table: dict[bytes, int]) -> Pieces | None:
 def table_of(data: bytes) -> dict[bytes, int] | None:
     """The lines of a rank file: the bytes of every piece -> its rank.
 
-    None for a line that is anything but base64, one space and a rank, and for a piece that stands twice.
+    Of a piece that stands twice it is the last. None for a line that is anything but base64, one space
+    and a rank.
     """
     return _core.read_rank_table(data)
 
