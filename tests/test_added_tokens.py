@@ -106,12 +106,17 @@ def test_the_search_is_the_plain_one(tokens: Any, text: str, special: Any, norma
     ids = tok.encode(text, special=special)
     assert [id_ for word in trace.words for id_ in word.ids] == ids
     assert [tok.id(name) for name in tok.tokens(text, special=special)] == ids
-    # The same of what each stands for.
+    check_places(tok, text, special)
+
+
+def check_places(tok: jogak.Tokenizer, text: str, special: Any) -> None:
+    """What ids stand for is what the trace says, which goes word by word."""
+    words = tok.explain(text, special=special).words
     encoding = tok.encoding(text, special=special, add_special_tokens=False)
-    assert encoding.ids.tolist() == ids
-    spans = [list(span) for word in trace.words for span in word.token_spans]
+    assert encoding.ids.tolist() == [id_ for word in words for id_ in word.ids]
+    spans = [list(span) for word in words for span in word.token_spans]
     assert encoding.byte_spans.tolist() == spans
-    numbers = [number for number, word in enumerate(trace.words) for _ in word.ids]
+    numbers = [number for number, word in enumerate(words) for _ in word.ids]
     assert encoding.word_ids.tolist() == numbers
 
 
@@ -129,6 +134,7 @@ def test_rules() -> None:
         words = tok.explain(text).words
         found = [f"[{word.text}]" if word.stop == "added" else word.text for word in words]
         assert found == expected, token
+        check_places(tok, text, "text")
 
 
 def test_normalized_tokens_have_the_spans_of_the_text() -> None:
