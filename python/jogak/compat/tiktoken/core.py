@@ -6,13 +6,12 @@ Rule: signatures, results and exceptions are tiktoken's; what becomes of a text 
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Collection, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
-from jogak.compat.tiktoken.ranks import CoreBPE
+from jogak.compat.tiktoken.ranks import CoreBPE, any_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -103,6 +102,11 @@ class Encoding:
         Raises:
             ValueError: the text has a disallowed one; the message names the three remedies.
         """
+        if disallowed_special == "all" and allowed_special in (frozenset(), set()):
+            # What nearly all calls say.
+            if (token := self._core_bpe.special_in(text)) is not None:
+                raise_disallowed_special_token(token)
+            return self.encode_ordinary(text)
         allowed = self._checked(text, allowed_special, disallowed_special)
         try:
             return self._core_bpe.encode(text, allowed)
@@ -346,10 +350,7 @@ def _refuse(text: str, tokens: frozenset[str]) -> None:
         raise_disallowed_special_token(match.group())
 
 
-@functools.lru_cache(maxsize=128)
-def _any_of(tokens: frozenset[str]) -> re.Pattern[str]:
-    """Finds the first of some texts, and of those at one place the longest."""
-    return re.compile("|".join(map(re.escape, sorted(tokens, key=len, reverse=True))))
+_any_of = functools.lru_cache(maxsize=128)(any_of)
 
 
 def _repaired(text: str) -> str:

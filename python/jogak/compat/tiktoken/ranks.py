@@ -9,7 +9,7 @@ Where several special tokens begin at one place, the longest is taken. (tiktoken
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property
 from operator import index
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["CoreBPE"]
+__all__ = ["CoreBPE", "any_of"]
 
 #: Ranks may leave gaps, but a table of all ids must have room for them.
 LARGEST_RANK = 1 << 24
@@ -197,6 +197,16 @@ class CoreBPE:
 
     # --- special tokens in a text
 
+    @cached_property
+    def _special(self) -> re.Pattern[str] | None:
+        """Finds any special token."""
+        return any_of(self._specials) if self._specials else None
+
+    def special_in(self, text: str) -> str | None:
+        """The first special token of a text."""
+        match = self._special and self._special.search(text)
+        return match.group() if match else None
+
     def _finder(self, allowed: AbstractSet[str]) -> re.Pattern[str] | None:
         """Finds the special tokens that are allowed; None if there are none."""
         if not isinstance(allowed, (set, frozenset)):
@@ -210,9 +220,8 @@ class CoreBPE:
                     raise TypeError(f"expected the text of a token, found {type(token).__name__}")
             if len(self._finders) >= 128:
                 self._finders.clear()
-            texts = sorted((text for text in tokens & self._specials.keys() if text), key=len)
-            found = re.compile("|".join(map(re.escape, reversed(texts)))) if texts else None
-            self._finders[tokens] = found
+            texts = {text for text in tokens & self._specials.keys() if text}
+            self._finders[tokens] = any_of(texts) if texts else None
         return self._finders[tokens]
 
     def _parts(self, text: str, finder: re.Pattern[str]) -> list[str | int]:
@@ -310,6 +319,11 @@ class CoreBPE:
     def token_byte_values(self) -> list[bytes]:
         """The bytes of all pieces, sorted."""
         return list(self._sorted)
+
+
+def any_of(texts: Iterable[str]) -> re.Pattern[str]:
+    """Finds the first of some texts, and of those at one place the longest."""
+    return re.compile("|".join(map(re.escape, sorted(texts, key=len, reverse=True))))
 
 
 def _checked(table: Mapping[Any, int], kind: type) -> dict[Any, int]:
