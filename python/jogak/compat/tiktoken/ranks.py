@@ -179,7 +179,14 @@ class CoreBPE:
         if not isinstance(piece, bytes):
             raise TypeError(f"expected bytes, found {type(piece).__name__}")
         rank = self._encoder.get(piece)
-        return self._following.merged(piece) if rank is None else [rank]
+        if rank is not None:
+            return [rank]
+        try:
+            return self._following.merged(piece)
+        except EncodeError:
+            raise EncodeError(
+                f"a byte of {piece!r} has no rank; expected one for each byte of a text"
+            ) from None
 
     def _encode_bytes(self, data: bytes) -> list[int]:
         """Any bytes -> ids. What is no UTF-8 goes with the last word before it."""
