@@ -63,7 +63,7 @@ impl Tokenizer {
     }
 
     /// The ways in which the ids of `end`, the last bytes of a text, may go on, sorted; none of a model whose pieces are no
-    /// bytes. `go_on` is asked before each place of `end`, and may stop it all.
+    /// bytes. `go_on` is asked now and then, and may stop it all.
     ///
     /// Cost: for each piece that may begin within `end` and goes on behind it, encoding as many bytes.
     ///
@@ -80,10 +80,15 @@ impl Tokenizer {
         let mut ways: FxHashSet<Vec<u32>> =
             pieces.beginning_with(vocab, end).map(|(_, id)| vec![id]).collect();
         let (mut once, mut possible, mut ids) = (Once::default(), Vec::new(), Vec::new());
+        let mut unasked = 0;
         // A piece that begins earlier ends within.
         for at in end.len().saturating_sub(pieces.longest).max(1)..end.len() {
-            go_on()?;
             for (piece, _) in pieces.beginning_with(vocab, &end[at..]) {
+                unasked += end.len();
+                if unasked >= ASKED_AFTER {
+                    go_on()?;
+                    unasked = 0;
+                }
                 possible.clear();
                 possible.extend_from_slice(&end[..at]);
                 possible.extend_from_slice(piece);
@@ -107,6 +112,9 @@ impl Tokenizer {
         Ok(ways)
     }
 }
+
+/// So many bytes are encoded before somebody is asked whether to go on.
+const ASKED_AFTER: usize = 1 << 18;
 
 /// Encodes texts that are met but once: nothing of them is remembered.
 #[derive(Default)]
