@@ -45,7 +45,7 @@ impl Following {
         let from = self.ids.partition_point(|&id| piece(id) < start);
         let found = &self.ids[from..];
         let end = found.partition_point(|&id| piece(id).starts_with(start));
-        found[..end].iter().map(move |&id| (piece(id), id)).collect::<Vec<_>>().into_iter()
+        found[..end].iter().map(move |&id| (piece(id), id))
     }
 }
 

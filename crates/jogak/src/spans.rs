@@ -261,8 +261,8 @@ impl Spans {
         self.bytes[at - 1].1 = end;
     }
 
-    /// Takes white space off the ends of the spans of some ids, which are those of a text: as many characters at most as the text of the piece
-    /// has there, `Ġ` counted as one. What is white space only keeps an empty span, at its end.
+    /// Takes white space off the ends of the spans of some ids, which are those of a text: as many characters at most as the
+    /// text of the piece has there, `Ġ` counted as one. What is white space only keeps an empty span, at its end.
     pub fn trim<'a>(
         &mut self,
         ids: Range<usize>,
