@@ -14,7 +14,7 @@ use jogak::added::Added;
 use jogak::cache::WordTable;
 use jogak::count::{Counter, Counts};
 use jogak::decode::Decoder;
-use jogak::model::{Bpe, BpeParts, Model, Strategy};
+use jogak::model::{Bpe, BpeParts, Model};
 use jogak::normalize::Normalizer;
 use jogak::observe::Silent;
 use jogak::pipeline::{CACHE_LIMIT, Request, Tokenizer};
@@ -105,26 +105,9 @@ fn learned(counts: &Counts, merges: usize) -> BpeTrained {
 
 fn tokenizer(text: &str, cache_limit: usize) -> Tokenizer {
     let found = learned(&counts(text), 4000);
-    let model = Bpe::new(BpeParts {
-        pieces: found.pieces.clone(),
-        merges: Some(found.merges.iter().map(|merge| (merge.left, merge.right)).collect()),
-        products: Vec::new(),
-        scores: None,
-        user_defined: Vec::new(),
-        unused: Vec::new(),
-        bytes: true,
-        marker: Marker::None,
-        marked: false,
-        byte_fallback: None,
-        unknown: None,
-        fuse_unknown: false,
-        strategy: Strategy::Merges,
-        whole_word: false,
-        drop_unknown: false,
-        word_suffix: None,
-        hf_rules: false,
-    })
-    .unwrap();
+    let merges = found.merges.iter().map(|merge| (merge.left, merge.right)).collect();
+    let parts = BpeParts::of_bytes(found.pieces.clone());
+    let model = Bpe::new(BpeParts { merges: Some(merges), ..parts }).unwrap();
     let decoder = Decoder::new(found.pieces.clone(), &[], None, Marker::None, None);
     Tokenizer::new(
         Prepare::new(&[], &[Scheme::Cl100k]).unwrap(),

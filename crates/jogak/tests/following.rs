@@ -4,37 +4,19 @@
 use jogak::Error;
 use jogak::added::Added;
 use jogak::following::Following;
-use jogak::model::{Bpe, BpeParts, Model, Strategy};
+use jogak::model::{Bpe, BpeParts, Model};
 use jogak::normalize::Normalizer;
 use jogak::pipeline::Tokenizer;
 use jogak::prepare::Prepare;
 use jogak::pretokenize::Scheme;
-use jogak::symbols::Marker;
 use jogak::vocab::Vocab;
 
 /// All bytes, and these pieces, whose ids are their ranks.
 fn tokenizer(more: &[&str]) -> Tokenizer {
     let bytes = (0..=255).map(|byte| vec![byte]);
     let pieces: Vec<_> = bytes.chain(more.iter().map(|piece| piece.as_bytes().to_vec())).collect();
-    let model = Bpe::new(BpeParts {
-        pieces: Vocab::new(pieces),
-        merges: None,
-        products: Vec::new(),
-        scores: None,
-        user_defined: Vec::new(),
-        unused: Vec::new(),
-        bytes: true,
-        marker: Marker::None,
-        marked: false,
-        byte_fallback: None,
-        unknown: None,
-        fuse_unknown: false,
-        strategy: Strategy::Merges,
-        whole_word: true,
-        drop_unknown: false,
-        word_suffix: None,
-        hf_rules: false,
-    });
+    let parts = BpeParts::of_bytes(Vocab::new(pieces));
+    let model = Bpe::new(BpeParts { whole_word: true, ..parts });
     Tokenizer::new(
         Prepare::new(&[], &[Scheme::Cl100k]).expect("a front half"),
         Added::new(Vec::new(), &Normalizer::default()).expect("no tokens"),

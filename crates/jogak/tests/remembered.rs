@@ -2,14 +2,13 @@
 //! new, in tables with and without room.
 
 use jogak::added::{Added, Input, SpecialPolicy};
-use jogak::model::{Bpe, BpeParts, Model, Scratch, Strategy, Way};
+use jogak::model::{Bpe, BpeParts, Model, Scratch, Way};
 use jogak::normalize::Normalizer;
 use jogak::observe::Silent;
 use jogak::pipeline::{Request, Tokenizer};
 use jogak::prepare::Prepare;
 use jogak::pretokenize::{Pretokenizer, Scheme};
 use jogak::random::SplitMix64;
-use jogak::symbols::Marker;
 use jogak::vocab::Vocab;
 
 /// What words are made of.
@@ -97,26 +96,8 @@ fn model(dice: &mut Dice, merges: usize, whole_word: bool, made: bool) -> Bpe {
 }
 
 fn bpe(pieces: &[Vec<u8>], merges: Vec<(u32, u32)>, whole_word: bool) -> Bpe {
-    Bpe::new(BpeParts {
-        pieces: Vocab::new(pieces),
-        merges: Some(merges),
-        products: Vec::new(),
-        scores: None,
-        user_defined: Vec::new(),
-        unused: Vec::new(),
-        bytes: true,
-        marker: Marker::None,
-        marked: false,
-        byte_fallback: None,
-        unknown: None,
-        fuse_unknown: false,
-        strategy: Strategy::Merges,
-        whole_word,
-        drop_unknown: false,
-        word_suffix: None,
-        hf_rules: false,
-    })
-    .expect("a model")
+    let parts = BpeParts::of_bytes(Vocab::new(pieces));
+    Bpe::new(BpeParts { merges: Some(merges), whole_word, ..parts }).expect("a model")
 }
 
 /// Every word by itself, and nothing remembered.

@@ -2,6 +2,7 @@
 
 mod parts;
 mod pieces;
+mod reach;
 mod unknown;
 
 use std::sync::OnceLock;
@@ -170,32 +171,18 @@ impl Bpe {
     }
 
     /// Where words may be cut before they are encoded. Cost: where words that are pieces are taken whole and
-    /// merges were listed, all pieces are encoded the first time, since a part must not be taken for a piece that
+    /// merges were listed, all pieces are looked at the first time, since a part must not be taken for a piece that
     /// other merges always prevent.
     pub(crate) fn cuts(&self) -> Option<&Cuts> {
+        let cuts = self.cuts.as_ref()?;
         let certain = !(self.whole_word && self.is_listed)
             || *self.reaches_all.get_or_init(|| self.reaches_all());
-        self.cuts.as_ref().filter(|_| certain)
+        certain.then_some(cuts)
     }
 
     /// Whether there may be such places.
     pub(crate) fn may_cut(&self) -> bool {
         self.cuts.is_some()
-    }
-
-    fn reaches_all(&self) -> bool {
-        let Symbols::Bytes { ids } = &self.symbols else { return false };
-        if self.cuts.is_none() {
-            return false;
-        }
-        let mut merger = Merger::default();
-        let mut way = Way::default();
-        (0..self.vocab.len() as u32).filter_map(|id| self.vocab.piece(id)).all(|piece| {
-            merger.clear();
-            piece.iter().for_each(|&byte| merger.push(ids[usize::from(byte)]));
-            self.merge_word(&mut way, &mut merger, &mut Silent);
-            merger.ids.len() <= 1
-        })
     }
 
     /// Whether words are cut there whatever they begin with; `texts` says that they are whole texts.

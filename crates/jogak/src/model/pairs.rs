@@ -6,12 +6,12 @@ use crate::scan::{prefetch, written_zeros};
 pub(super) const NO_RANK: u32 = u32::MAX;
 
 #[derive(Debug, Clone, Copy)]
-struct Slot {
-    left: u32,
-    right: u32,
+pub(super) struct Slot {
+    pub(super) left: u32,
+    pub(super) right: u32,
     /// [`NO_RANK`] marks a free slot.
-    rank: u32,
-    product: u32,
+    pub(super) rank: u32,
+    pub(super) product: u32,
 }
 
 /// (left id, right id) -> (rank, id of the product): open addressing, at most four fifths full. What is not there is
@@ -143,10 +143,15 @@ impl PairTable {
         self.ranks
     }
 
+    /// All merges, in no order.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Slot> {
+        self.slots.iter().filter(|slot| slot.rank != NO_RANK)
+    }
+
     /// All merges as (rank, left, right), by rank.
     pub(super) fn sorted(&self) -> Vec<(u32, u32, u32)> {
-        let taken = self.slots.iter().filter(|slot| slot.rank != NO_RANK);
-        let mut merges: Vec<_> = taken.map(|slot| (slot.rank, slot.left, slot.right)).collect();
+        let mut merges: Vec<_> =
+            self.all().map(|slot| (slot.rank, slot.left, slot.right)).collect();
         merges.sort_unstable();
         merges
     }

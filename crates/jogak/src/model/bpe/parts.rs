@@ -53,6 +53,42 @@ pub struct BpeParts {
     pub hf_rules: bool,
 }
 
+impl BpeParts {
+    /// Pieces of bytes whose ids are their ranks, and nothing special about them.
+    ///
+    /// ```
+    /// use jogak::model::{Bpe, BpeParts};
+    /// use jogak::vocab::Vocab;
+    ///
+    /// let pieces = Vocab::new([&b"a"[..], b"b", b"ab"]);
+    /// let model = Bpe::new(BpeParts { merges: Some(vec![(0, 1)]), ..BpeParts::of_bytes(pieces) })?;
+    /// assert_eq!(model.merge(0, 1), Some((0, 2)));
+    /// # Ok::<(), jogak::Error>(())
+    /// ```
+    #[must_use]
+    pub fn of_bytes(pieces: Vocab) -> Self {
+        Self {
+            pieces,
+            merges: None,
+            products: Vec::new(),
+            scores: None,
+            user_defined: Vec::new(),
+            unused: Vec::new(),
+            bytes: true,
+            marker: Marker::None,
+            marked: false,
+            byte_fallback: None,
+            unknown: None,
+            fuse_unknown: false,
+            strategy: Strategy::Merges,
+            whole_word: false,
+            drop_unknown: false,
+            word_suffix: None,
+            hf_rules: false,
+        }
+    }
+}
+
 /// Whether merges were listed, symbols are characters without markers, and what an unknown one becomes depends on none
 /// around it, nor they on it: something stands for it, which no merge takes, and no run of them has one unknown piece.
 /// (If nothing stood for it, those around it would be neighbours.)
