@@ -48,6 +48,10 @@ _DEEPSEEK = (
     r"""[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+"""
     r"| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
+_LLAMA_3 = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}"
+    r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
 
 
 def _gemma(file: dict[str, Any]) -> None:
@@ -79,6 +83,16 @@ def _starcoder(file: dict[str, Any]) -> None:
     file["pre_tokenizer"] = _pretokenizers(digits, {**_BYTES, "use_regex": True})
 
 
+def _llama_3(file: dict[str, Any]) -> None:
+    file["pre_tokenizer"] = _pretokenizers(_split(_LLAMA_3), _BYTES)
+    file["model"]["ignore_merges"] = True
+
+
+def _qwen_2(file: dict[str, Any]) -> None:
+    file["normalizer"] = {"type": "NFC"}
+    file["pre_tokenizer"] = _pretokenizers(_split(_LLAMA_3.replace("{1,3}", "")), _BYTES)
+
+
 #: Files that get another's way: whose pieces, and what is changed.
 OTHERS = {
     "ways/gemma.json": ("mistral-v1/tokenizer.json", _gemma),
@@ -86,6 +100,8 @@ OTHERS = {
     "ways/albert.json": ("t5-small/tokenizer.json", _albert),
     "ways/deepseek-v3.json": ("gpt2/tokenizer.json", _deepseek),
     "ways/starcoder.json": ("gpt2/tokenizer.json", _starcoder),
+    "ways/llama-3.json": ("gpt2/tokenizer.json", _llama_3),
+    "ways/qwen-2.json": ("gpt2/tokenizer.json", _qwen_2),
 }
 
 

@@ -92,7 +92,34 @@ fn model(dice: &mut Dice, merges: usize, whole_word: bool, made: bool) -> Bpe {
             known.push(pieces.len() as u32 - 1);
         }
     }
+    // Some that no merge makes, and all pairs of pieces that make a third one, though only one of them ever does.
+    if dice.below(2) == 0 {
+        for _ in 0..dice.below(4) {
+            let piece = [dice.one(&["", " "]), &dice.word(&LETTERS[..LETTERS.len() - 4])].concat();
+            let piece = piece.into_bytes();
+            if !pieces.contains(&piece) {
+                pieces.push(piece);
+            }
+        }
+    }
+    if dice.below(2) == 0 {
+        pairs = all_pairs(&pieces, &pairs, dice.below(4) > 0);
+    }
     bpe(&pieces, pairs, whole_word)
+}
+
+/// Any two pieces that make a third one that has a merge, in the order of these; of lower ids, if they are to be `before` it.
+fn all_pairs(pieces: &[Vec<u8>], pairs: &[(u32, u32)], before: bool) -> Vec<(u32, u32)> {
+    let find = |part: &[u8]| Some(pieces.iter().position(|piece| piece == part)? as u32);
+    let mut all = Vec::new();
+    for (&pair, product) in pairs.iter().zip(256..) {
+        let piece = &pieces[product as usize];
+        let two = (1..piece.len()).filter_map(|at| find(&piece[..at]).zip(find(&piece[at..])));
+        let start = all.len();
+        all.extend(two.filter(|&(left, right)| !before || left.max(right) < product));
+        assert!(all[start..].contains(&pair));
+    }
+    all
 }
 
 fn bpe(pieces: &[Vec<u8>], merges: Vec<(u32, u32)>, whole_word: bool) -> Bpe {
@@ -137,10 +164,41 @@ fn pieces_of_any_length_are_taken_whole() {
 }
 
 #[test]
+fn pieces_that_nothing_makes_are_whole_words_alone() {
+    let mut pieces: Vec<Vec<u8>> = (0..=255).map(|byte| vec![byte]).collect();
+    let mut merges = Vec::new();
+    for letter in ["가", "나", "다", "中"] {
+        let [first, second, third] = *letter.as_bytes() else { panic!() };
+        let two = pieces.len() as u32;
+        merges.extend([(u32::from(first), u32::from(second)), (two, u32::from(third))]);
+        pieces.extend([letter.as_bytes()[..2].to_vec(), letter.as_bytes().to_vec()]);
+    }
+    let whole = pieces.len() as u32;
+    pieces.push("가나".into());
+    let tokenizer = Tokenizer::new(
+        Prepare::new(&[], &[Scheme::Cl100k]).expect("a front half"),
+        Added::new(Vec::new(), &Normalizer::default()).expect("no tokens"),
+        Model::Bpe(bpe(&pieces, merges, true)),
+        1 << 20,
+    );
+    let (mut worker, request) = (tokenizer.worker(), Request::default());
+    for _ in 0..3 {
+        for (text, times) in
+            [("가나", 1), ("가나다中", 0), ("中가나", 0), ("다가나中", 0), ("가나\n가나\n나가", 2)]
+        {
+            let mut ids = Vec::new();
+            tokenizer.encode(text, &request, &mut worker, &mut ids).expect("ids");
+            assert_eq!(ids, plainly(&tokenizer, &Scheme::Cl100k, text), "{text}");
+            assert_eq!(ids.iter().filter(|&&id| id == whole).count(), times, "{text}");
+        }
+    }
+}
+
+#[test]
 fn ids_are_those_of_every_word_by_itself() {
     let mut dice = Dice(SplitMix64::new(11));
     let request = Request { specials: SpecialPolicy::default(), ..Request::default() };
-    for round in 0..24 {
+    for round in 0..48 {
         let scheme = [Scheme::Cl100k, Scheme::Gpt2, Scheme::O200k][round % 3].clone();
         let model = model(&mut dice, 300, round % 2 == 0, round % 4 < 2);
         let tokenizer = Tokenizer::new(

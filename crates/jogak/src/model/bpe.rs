@@ -1,8 +1,8 @@
 //! BPE encoding: a word's symbols, merged; and the greedy strategies over the same pieces.
 
+mod derivations;
 mod parts;
 mod pieces;
-mod reach;
 mod unknown;
 
 use std::sync::OnceLock;
@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 use super::cuts::Cuts;
 use super::greedy::Greedy;
 use super::merge::Merger;
-use super::pairs::PairTable;
+use super::pairs::{Merge, NO_RANK, PairTable};
 use super::ranks::{byte_ids, ranked};
 use super::scored::{Hidden, Unused, UserDefined, scored as scored_pairs};
 use super::{Sink, Way};
@@ -21,7 +21,7 @@ use crate::symbols::{Marker, Symbol, Symbols, UNKNOWN, is_of_text};
 use crate::vocab::Vocab;
 
 pub use parts::BpeParts;
-use parts::{by_characters, listed, symbols};
+use parts::{Table, by_characters, listed, symbols};
 use pieces::{Pieces, Shifted};
 
 /// How a word is cut into pieces.
@@ -41,6 +41,10 @@ pub struct Bpe {
     vocab: Vocab,
     symbols: Symbols,
     pairs: PairTable,
+    /// Merges that were listed, and happen only where others are skipped.
+    idle: Vec<Merge>,
+    /// The pairs and these, where there are some; made when they are first asked for.
+    with_idle: OnceLock<PairTable>,
     /// The marker that is written into words; [`Marker::None`] where they come with it.
     word_marker: Marker,
     byte_fallback: Option<Box<[u32; 256]>>,
@@ -59,8 +63,8 @@ pub struct Bpe {
     greedy: OnceLock<Greedy>,
     /// Where words may be cut before they are encoded, if that is exact for this model.
     cuts: Option<Cuts>,
-    /// Whether merges make every piece of its bytes; asked for where pieces are taken whole, of merges that
-    /// were listed.
+    /// Whether each piece that a merge makes is what merges leave of its bytes; asked for where pieces are taken whole, of
+    /// merges that were listed. Known where some are idle: the others happen.
     reaches_all: OnceLock<bool>,
     is_listed: bool,
     /// Words may be whole texts, so that they are cut first whatever they begin with.
@@ -106,26 +110,26 @@ impl Bpe {
         let exact = plain && (all_bytes || !parts.bytes) && parts.strategy == Strategy::Merges;
         let table = || match (&parts.merges, &parts.scores) {
             (Some(merges), _) => listed(merges, &vocab, &parts),
-            (None, Some(scores)) => Ok((scored_pairs(&vocab, scores, &hidden)?, false)),
+            (None, Some(scores)) => Ok(Table::new(scored_pairs(&vocab, scores, &hidden)?, false)),
             (None, None) => {
                 let found = ranked(&vocab, &byte_ids(&vocab));
-                Ok((found.pairs, found.proper))
+                Ok(Table::new(found.pairs, found.proper))
             }
         };
         let rest = || exact.then(|| Cuts::new(&vocab));
         let (table, cuts) = both(vocab.len() >= WORTH, table, rest);
-        let (pairs, proper) = table?;
+        let Table { pairs, idle, proper } = table?;
         let is_listed = parts.merges.is_some();
         let user_defined = UserDefined::new(&vocab, &parts.user_defined)?;
         let unused = Unused::new(&parts, &vocab, hidden)?;
-        // A piece that merges do not make is no merge's product, so a part of a word must not be taken
-        // whole for it.
-        let pieces = (0..vocab.len() as u32).filter_map(|id| vocab.piece(id));
-        let made = pieces.filter(|piece| piece.len() > 1).count() == pairs.len();
-        let cuts = cuts.filter(|_| made || !parts.whole_word);
+        let cuts = if parts.whole_word {
+            cuts.and_then(|cuts| beside_unmade(cuts, &vocab, &pairs))
+        } else {
+            cuts
+        };
         Ok(Self {
             cuts,
-            reaches_all: OnceLock::new(),
+            reaches_all: if idle.is_empty() { OnceLock::new() } else { OnceLock::from(true) },
             is_listed,
             scored,
             by_characters,
@@ -134,6 +138,8 @@ impl Bpe {
             vocab,
             symbols,
             pairs,
+            idle,
+            with_idle: OnceLock::new(),
             word_marker: if parts.marked { Marker::None } else { parts.marker },
             byte_fallback: parts.byte_fallback,
             unknown: parts.unknown,
@@ -197,13 +203,28 @@ impl Bpe {
 
     /// The rank and the product of a pair of ids, if it merges.
     pub fn merge(&self, left: u32, right: u32) -> Option<(u32, u32)> {
-        let (rank, product) = self.pairs.get(left, right);
-        (rank != super::pairs::NO_RANK).then_some((rank, product))
+        let (rank, product) = self.all_pairs().get(left, right);
+        (rank != NO_RANK).then_some((rank, product))
     }
 
     /// All merges as (rank, left, right), best first. Cost: sorts them.
     pub fn merges(&self) -> Vec<(u32, u32, u32)> {
-        self.pairs.sorted()
+        self.all_pairs().sorted()
+    }
+
+    /// The pairs, with those that only meet where merges are skipped.
+    fn all_pairs(&self) -> &PairTable {
+        if self.idle.is_empty() {
+            return &self.pairs;
+        }
+        self.with_idle.get_or_init(|| {
+            let merges = self.pairs.len() + self.idle.len();
+            let mut all = PairTable::with_capacity(merges, self.vocab.first_character());
+            for merge in self.pairs.all().chain(&self.idle) {
+                all.insert(merge.left, merge.right, merge.rank, merge.product);
+            }
+            all
+        })
     }
 
     /// Appends what merges leave of any bytes, be they a piece or no text at all.
@@ -404,9 +425,47 @@ impl Bpe {
         }
         match &mut way.dropout {
             None => merger.run(&self.pairs, self.proper && !O::WATCHES, observer),
-            Some((p, random)) => merger.run_dropout(&self.pairs, *p, random, observer),
+            Some((p, random)) => merger.run_dropout(self.all_pairs(), *p, random, observer),
         }
     }
+}
+
+/// As many pieces that no merge makes may there be, if words are to be cut in spite of them.
+const FEW_UNMADE: usize = 64;
+
+/// Where words may be cut if pieces are taken for whole words that no merge makes: not beside such a piece, since it must
+/// be no part of a word. None if there are many.
+fn beside_unmade(cuts: Cuts, vocab: &Vocab, pairs: &PairTable) -> Option<Cuts> {
+    let mut made = vec![false; vocab.len()];
+    for merge in pairs.all() {
+        // A piece of SentencePiece's may be made of characters that are none.
+        if let Some(made) = made.get_mut(merge.product as usize) {
+            *made = true;
+        }
+    }
+    let pieces = vocab.iter().zip(made);
+    let unmade: Vec<_> = pieces
+        .filter_map(|(piece, made)| (piece.len() > 1 && !made).then_some(piece))
+        .take(FEW_UNMADE + 1)
+        .collect();
+    if unmade.is_empty() {
+        return Some(cuts);
+    }
+    if unmade.len() > FEW_UNMADE {
+        return None;
+    }
+    // As if there were pieces of each of its ends and anything beside it.
+    let mut entered = vocab.clone();
+    // Parts of words are whole characters.
+    for piece in unmade.into_iter().filter_map(|piece| std::str::from_utf8(piece).ok()) {
+        let first = piece.chars().next().map_or(0, char::len_utf8);
+        let last = piece.chars().next_back().map_or(0, char::len_utf8);
+        for byte in 0..=u8::MAX {
+            entered.push(&[&[byte], &piece.as_bytes()[..first]].concat());
+            entered.push(&[&piece.as_bytes()[piece.len() - last..], &[byte]].concat());
+        }
+    }
+    Some(Cuts::new(&entered))
 }
 
 /// Whether the symbols of a word can be numbered.

@@ -5,11 +5,12 @@ use crate::scan::{prefetch, written_zeros};
 /// "No merge": greater than every rank.
 pub(super) const NO_RANK: u32 = u32::MAX;
 
+/// Two pieces that become one.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Slot {
+pub(super) struct Merge {
     pub(super) left: u32,
     pub(super) right: u32,
-    /// [`NO_RANK`] marks a free slot.
+    /// Lower ones go first; [`NO_RANK`] marks a free slot.
     pub(super) rank: u32,
     pub(super) product: u32,
 }
@@ -18,7 +19,7 @@ pub(super) struct Slot {
 /// mostly told without a look at the slots, so that it is better to have few of them.
 #[derive(Debug, Clone)]
 pub(super) struct PairTable {
-    slots: Vec<Slot>,
+    slots: Vec<Merge>,
     /// Eight bits to a slot, by hash: a pair may be there if its bit is set. Most pairs that are asked for are not
     /// there, and this is small enough to stay near the processor.
     marks: Vec<u64>,
@@ -40,7 +41,7 @@ impl PairTable {
     /// Room for so many pairs. Symbols that words are made of mostly have numbers from `first` on.
     pub(super) fn with_capacity(pairs: usize, first: u32) -> Self {
         let size = (pairs * 5 / 4).next_power_of_two().max(16);
-        let free = Slot { left: 0, right: 0, rank: NO_RANK, product: 0 };
+        let free = Merge { left: 0, right: 0, rank: NO_RANK, product: 0 };
         Self {
             slots: vec![free; size],
             marks: written_zeros(size / 8),
@@ -74,7 +75,7 @@ impl PairTable {
             }
             at = (at + 1) & mask;
         }
-        self.slots[at] = Slot { left, right, rank, product };
+        self.slots[at] = Merge { left, right, rank, product };
         self.marks[mark / 64] |= 1 << (mark % 64);
         let (one, other) = (left.wrapping_sub(self.first), right.wrapping_sub(self.first));
         if one | other < FIRST {
@@ -144,7 +145,7 @@ impl PairTable {
     }
 
     /// All merges, in no order.
-    pub(super) fn all(&self) -> impl Iterator<Item = &Slot> {
+    pub(super) fn all(&self) -> impl Iterator<Item = &Merge> {
         self.slots.iter().filter(|slot| slot.rank != NO_RANK)
     }
 

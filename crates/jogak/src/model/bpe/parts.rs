@@ -1,9 +1,10 @@
 //! What a BPE model is made of, and the tables that come of it: symbols, and pairs that merge.
 
-use super::super::pairs::{NO_RANK, PairTable};
+use super::super::pairs::{Merge, NO_RANK, PairTable};
 use super::super::ranks::{byte_ids, ids_of_bytes};
 use super::super::scored::Hidden;
 use super::Strategy;
+use super::derivations::{Told, told};
 use crate::error::{Error, Result};
 use crate::symbols::{Marker, Symbols, UNKNOWN};
 use crate::vocab::Vocab;
@@ -149,15 +150,24 @@ fn symbol_character(piece: &[u8], marker: &Marker) -> Option<char> {
     })
 }
 
-/// Merges as listed. Also tells whether every piece has one derivation, from pieces of lower rank.
-pub(super) fn listed(
-    merges: &[(u32, u32)],
-    vocab: &Vocab,
-    parts: &BpeParts,
-) -> Result<(PairTable, bool)> {
+/// Which pairs merge.
+pub(super) struct Table {
+    pub(super) pairs: PairTable,
+    /// Merges that happen only where others are skipped; they are not among the pairs.
+    pub(super) idle: Vec<Merge>,
+    /// Every piece has one derivation, from pieces of lower rank.
+    pub(super) proper: bool,
+}
+
+impl Table {
+    pub(super) fn new(pairs: PairTable, proper: bool) -> Self {
+        Self { pairs, idle: Vec::new(), proper }
+    }
+}
+
+/// Merges as listed.
+pub(super) fn listed(merges: &[(u32, u32)], vocab: &Vocab, parts: &BpeParts) -> Result<Table> {
     let marker = &parts.marker;
-    let mut pairs = PairTable::with_capacity(merges.len(), vocab.first_character());
-    // (rank, left, right, product)
     let mut found = Vec::with_capacity(merges.len());
     let mut joined = Vec::new();
     for (rank, &(left, right)) in merges.iter().enumerate() {
@@ -185,7 +195,7 @@ pub(super) fn listed(
         let told = parts.products.get(rank).copied();
         let told = told.filter(|&product| vocab.piece(product) == Some(&joined));
         match told.or_else(|| vocab.id(&joined)) {
-            Some(product) => found.push((rank as u32, left, right, product)),
+            Some(product) => found.push(Merge { left, right, rank: rank as u32, product }),
             None if parts.hf_rules => {}
             None => {
                 return Err(Error::Config {
@@ -199,31 +209,54 @@ pub(super) fn listed(
             }
         }
     }
+    let twice = |rank: u32| Error::Config {
+        option: "merges",
+        found: format!("merge {rank}, which stands before already"),
+        expected: "every pair once".into(),
+    };
+    let of_unknown = found.iter().any(|merge| {
+        let all = [merge.left, merge.right, merge.product];
+        all.into_iter().any(|id| stands_for_unknown(id, parts))
+    });
+    if parts.bytes
+        && marker.stripped().is_empty()
+        && !of_unknown
+        && let Some(Told { pairs, idle }) = told(&found, vocab)
+    {
+        return match repeated(&found) {
+            Some(rank) => Err(twice(rank)),
+            None => Ok(Table { pairs, idle, proper: true }),
+        };
+    }
+    let mut pairs = PairTable::with_capacity(found.len(), vocab.first_character());
     // id -> the rank that makes it.
     let mut made = vec![NO_RANK; vocab.len()];
-    let mut proper = true;
-    for &(rank, left, right, product) in &found {
+    let mut proper = !of_unknown; // what stands for unknown characters has two derivations
+    for &Merge { left, right, rank, product } in &found {
         if !pairs.insert(left, right, rank, product) {
-            return Err(Error::Config {
-                option: "merges",
-                found: format!("merge {rank}, which stands before already"),
-                expected: "every pair once".into(),
-            });
+            return Err(twice(rank));
         }
         proper &= std::mem::replace(&mut made[product as usize], rank) == NO_RANK;
     }
     let before = |id: u32, rank: u32| made[id as usize] == NO_RANK || made[id as usize] < rank;
     proper = proper
-        && found.iter().all(|&(rank, left, right, _)| before(left, rank) && before(right, rank))
-        // A symbol of the alphabet that merges also make has two derivations.
-        && found.iter().filter_map(|merge| vocab.piece(merge.3)).all(|piece| {
+        && found.iter().all(|&Merge { left, right, rank, .. }| before(left, rank) && before(right, rank))
+        // So has a symbol of the alphabet that merges also make.
+        && found.iter().filter_map(|merge| vocab.piece(merge.product)).all(|piece| {
             if parts.bytes { piece.len() > 1 } else { !is_symbol(piece, parts) }
-        })
-        // So has a piece that stands for unknown characters.
-        && !found.iter().any(|&(_, left, right, product)| {
-            [left, right, product].into_iter().any(|id| stands_for_unknown(id, parts))
         });
-    Ok((pairs, proper))
+    Ok(Table::new(pairs, proper))
+}
+
+/// The rank of a merge that stands twice among those of one piece, which stand together.
+fn repeated(listed: &[Merge]) -> Option<u32> {
+    listed.chunk_by(|one, next| one.product == next.product).find_map(|group| {
+        let mut of_piece: Vec<_> =
+            group.iter().map(|merge| (merge.left, merge.right, merge.rank)).collect();
+        of_piece.sort_unstable();
+        let same = |two: &&[(u32, u32, u32)]| (two[0].0, two[0].1) == (two[1].0, two[1].1);
+        of_piece.windows(2).find(same).map(|two| two[1].2)
+    })
 }
 
 fn stands_for_unknown(id: u32, parts: &BpeParts) -> bool {
