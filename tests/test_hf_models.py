@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 from typing import Any
 
+import oracle
 import pytest
 
 import jogak
+from jogak import reference
 from jogak.spec import (
     AddedToken,
     BPEModel,
@@ -204,6 +207,49 @@ def test_drawn_bpe(seed: int) -> None:
     if not missing and not suffix:
         spans = tok.explain("é b").words[0].token_spans
         assert spans == ((0, 1), (1, 2))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_several_merges_for_a_piece(seed: int, tmp_path: Path) -> None:
+    """Files of ranks, as they are converted, list any two pieces that make a third one (Llama 3's)."""
+    source = random.Random(seed)
+    letters = "aab cé가中"
+    inventory = {
+        "".join(source.choices(letters, k=source.randint(1, 9))): source.randint(1, 9)
+        for _ in range(150)
+    }
+    size = 256 + source.randint(60, 300)
+    trained = jogak.train(inventory, jogak.BPE(vocab_size=size, min_pair_count=1))
+    pieces = [text for text in trained.spec.model.pieces if text is not None]
+    # Some that nothing makes; a letter stands for each byte.
+    drawn = {"a": "a", "b": "b", " ": "Ġ"} | {c: trained.tokens(c)[0] for c in "é가"}
+    unmade = source.choice([0, 0, 3])
+    pieces += ["".join(source.choices([*drawn.values()], k=3)) for _ in range(unmade)]
+    ids = {text: id_ for id_, text in enumerate(dict.fromkeys(pieces))}
+    merges = [
+        (text[:at], text[at:])
+        for text in ids
+        for at in range(1, len(text))
+        if text[:at] in ids and text[at:] in ids
+        if seed % 4 > 0 or source.random() < 0.9
+    ]
+    assert len(merges) > len({left + right for left, right in merges})
+    peer = tokenizers.Tokenizer(models.BPE(vocab=ids, merges=merges, ignore_merges=seed % 2 > 0))
+    peer.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    peer.decoder = tokenizers.decoders.ByteLevel()
+    path = tmp_path / "tokenizer.json"
+    peer.save(str(path))
+    tok = jogak.load(path)
+    assert list(tok.merges) == merges
+    for text in texts_of(source, [*letters, *letters, "\n"]):
+        expected = peer.encode(text).ids
+        for _ in range(2):  # again, with words remembered
+            assert tok.encode(text) == expected, text
+        assert [i for w in tok.explain(text).words for i in w.ids] == expected, text
+        # Merges that never happen may do where others are skipped.
+        drawing = {"dropout": source.choice([0.1, 0.5, 0.9]), "seed": seed}
+        twin = reference.encode(text, oracle.model(tok), oracle.scheme(tok), **drawing)
+        assert tok.encode(text, **drawing) == twin, text
 
 
 @pytest.mark.parametrize("seed", range(60))
