@@ -105,7 +105,9 @@ $(VENV)/.built: $(RUST_SOURCES) $(VENV)/.installed
 	$(PIP) install --no-deps --no-build-isolation --config-settings build-args=--locked --editable .
 	@touch $@
 
-$(VENV)/.peers: bench/requirements.txt $(VENV)/.installed
+$(VENV)/.peers: bench/requirements.txt bench/requirements-beside.txt $(VENV)/.installed
 	@grep -v '^#' $< | while read -r peer; do \
 	  $(PIP) install --only-binary :all: -c requirements-dev.lock "$$peer" || echo "not installed: $$peer" >&2; done
+	@$(PIP) install --only-binary :all: --no-deps --upgrade --target $(VENV)/beside -r bench/requirements-beside.txt || \
+	  echo "not installed: bench/requirements-beside.txt" >&2
 	@touch $@

@@ -8,11 +8,13 @@ model of the folder gets theirs. All are the same for everybody, and are kept in
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from engines.common import byte_level_alphabet
 from texts import corpus
 
 #: The names of what is trained, and the formats.
@@ -85,12 +87,49 @@ def _starcoder(file: dict[str, Any]) -> None:
 
 def _llama_3(file: dict[str, Any]) -> None:
     file["pre_tokenizer"] = _pretokenizers(_split(_LLAMA_3), _BYTES)
-    file["model"]["ignore_merges"] = True
 
 
-def _qwen_2(file: dict[str, Any]) -> None:
-    file["normalizer"] = {"type": "NFC"}
-    file["pre_tokenizer"] = _pretokenizers(_split(_LLAMA_3.replace("{1,3}", "")), _BYTES)
+def _of_ranks(path: Path) -> dict[str, Any]:
+    """A tokenizer.json of a file of ranks.
+
+    As transformers converts them: any two pieces that make a third one are a merge.
+    """
+    ranks: dict[bytes, int] = {}
+    for line in path.read_bytes().splitlines():
+        piece, rank = line.split()
+        ranks[base64.b64decode(piece)] = int(rank)
+    letter = {byte: char for char, byte in byte_level_alphabet().items()}
+    drawn = {piece: "".join(letter[byte] for byte in piece) for piece in ranks}
+    merges = []
+    for piece in ranks:
+        two = ((piece[:at], piece[at:]) for at in range(1, len(piece)))
+        merges += sorted(
+            (pair for pair in two if pair[0] in ranks and pair[1] in ranks),
+            key=lambda pair: (ranks[pair[0]], ranks[pair[1]]),
+        )
+    model = {
+        "type": "BPE",
+        "dropout": None,
+        "unk_token": None,
+        "continuing_subword_prefix": None,
+        "end_of_word_suffix": None,
+        "fuse_unk": False,
+        "byte_fallback": False,
+        "ignore_merges": True,
+        "vocab": {drawn[piece]: rank for piece, rank in ranks.items()},
+        "merges": [[drawn[left], drawn[right]] for left, right in merges],
+    }
+    return {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": [],
+        "normalizer": None,
+        "pre_tokenizer": None,
+        "post_processor": None,
+        "decoder": {**_BYTES, "add_prefix_space": True, "use_regex": True},
+        "model": model,
+    }
 
 
 #: Files that get another's way: whose pieces, and what is changed.
@@ -100,8 +139,7 @@ OTHERS = {
     "ways/albert.json": ("t5-small/tokenizer.json", _albert),
     "ways/deepseek-v3.json": ("gpt2/tokenizer.json", _deepseek),
     "ways/starcoder.json": ("gpt2/tokenizer.json", _starcoder),
-    "ways/llama-3.json": ("gpt2/tokenizer.json", _llama_3),
-    "ways/qwen-2.json": ("gpt2/tokenizer.json", _qwen_2),
+    "ways/llama-3.json": ("cl100k_base/cl100k_base.tiktoken", _llama_3),
 }
 
 
@@ -165,8 +203,11 @@ def model(name: str, models: Path, corpora: Path, made: Path) -> Path:
     target = made / "models" / name
     if name in OTHERS:
         source, change = OTHERS[name]
-        if (models / source).is_file():
-            file = json.loads((models / source).read_text("utf-8"))
+        path = models / source
+        if path.is_file():
+            file = (
+                json.loads(path.read_text("utf-8")) if path.suffix == ".json" else _of_ranks(path)
+            )
             change(file)
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(json.dumps(file), "utf-8")

@@ -35,7 +35,7 @@ import memory
 import models
 import plot
 import texts
-from works import WORKS, Engine, Work
+from works import BESIDE, WORKS, Engine, Work
 
 HERE = Path(__file__).resolve().parent
 DATA = Path(os.environ.get("JOGAK_DATA", HERE.parent.parent / "shared" / "data"))
@@ -127,6 +127,8 @@ def measure(series: Series, minutes: float) -> None:
     """Runs one engine once in a fresh process and keeps what its last line of output says."""
     program = str(HERE / "engines" / series.engine.program)
     arguments, environment = series.command()
+    if series.engine.beside:
+        environment = environment | {"PYTHONPATH": str(BESIDE)}
     try:
         done = subprocess.run(
             [sys.executable, program, *arguments],

@@ -10,13 +10,18 @@ This is the one list; `bench/run.py` measures what stands here. An engine is a t
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, distributions, version
+from pathlib import Path
 from typing import Literal
 
 import models
 from texts import WORST
+
+#: Packages that may not stand beside others: another version of one that is there.
+BESIDE = Path(sys.prefix, "beside")
 
 
 @dataclass(frozen=True)
@@ -35,6 +40,7 @@ class Engine:
         passes: how often it sees the same text; the first is told by itself.
         threads: how many it is to use for texts.
         runs: measured no more often than this, for engines that take minutes.
+        beside: its package is one of those in `BESIDE`.
     """
 
     name: str
@@ -46,6 +52,7 @@ class Engine:
     passes: int = 4
     threads: int = 1
     runs: int = 1_000
+    beside: bool = False
 
     @property
     def exact(self) -> bool:
@@ -54,7 +61,10 @@ class Engine:
 
     @property
     def version(self) -> str:
-        """The version of its package beside this interpreter; empty if there is none."""
+        """The version of its package; empty if there is none."""
+        if self.beside:
+            found = distributions(name=self.distribution, path=[str(BESIDE)])
+            return next((each.version for each in found), "")
         try:
             return version(self.distribution)
         except PackageNotFoundError:
@@ -194,6 +204,27 @@ def tokie(model: str = "", note: str = "") -> Engine:
     return Engine("tokie", "tokie", "texts_tokie.py", (), note, model)
 
 
+def tokenizers_1(model: str = "") -> Engine:
+    """What Hugging Face's library is to become, which encodes and decodes alone."""
+    program = "texts_tokenizers_1.py"
+    return Engine("tokenizers 1", "tokenizers", program, model=model, beside=True)
+
+
+def fastokens(model: str = "") -> Engine:
+    """fastokens, which opens tokenizer.json alone, and BPE's."""
+    return Engine("fastokens", "fastokens", "texts_fastokens.py", model=model)
+
+
+def splintr(model: str = "", around: str = "", note: str = "") -> Engine:
+    """splintr, which opens tokenizer.json.
+
+    Args:
+        around: how many ids of a template to leave out before a text, and behind it.
+    """
+    arguments = (f"around={around}",) if around else ()
+    return Engine("splintr", "splintr-rs", "texts_splintr.py", arguments, note, model)
+
+
 def blingfire(model: str) -> Engine:
     """blingfire, with a model of its own."""
     program = "texts_blingfire.py"
@@ -216,8 +247,10 @@ O200K_ENCODERS = (
 )
 SENTENCEPIECE_ENCODERS = (SENTENCEPIECE, JOGAK)
 T5 = "t5-small/tokenizer.json"
-T5_ENCODERS = (*SENTENCEPIECE_ENCODERS, tokenizers(model=T5), jogak_by(T5), tokie(T5))
-T5_LINES = (*T5_ENCODERS[:-1], tokie(T5, note="blank lines have a piece"))
+T5_OTHERS = (tokenizers_1(T5), splintr(T5, "0,1"))
+T5_BY_JSON = (tokenizers(model=T5), jogak_by(T5), *T5_OTHERS)
+T5_ENCODERS = (*SENTENCEPIECE_ENCODERS, *T5_BY_JSON, tokie(T5))
+T5_LINES = (*SENTENCEPIECE_ENCODERS, *T5_BY_JSON, tokie(T5, note="blank lines have a piece"))
 MISTRAL = "mistral-v1/tokenizer.json"
 MISTRAL_ENCODERS = (
     *SENTENCEPIECE_ENCODERS,
@@ -225,19 +258,36 @@ MISTRAL_ENCODERS = (
     tokenizers(model=MISTRAL),
     jogak_by(MISTRAL),
     tokie(MISTRAL),
+    tokenizers_1(MISTRAL),
+    splintr(MISTRAL, "1,0"),
 )
 JSON_ENCODERS = (tokenizers(), JOGAK, tokie())
+BPE_JSON_ENCODERS = (*JSON_ENCODERS, tokenizers_1(), fastokens(), splintr())
+LLAMA_3 = "ways/llama-3.json"
+LLAMA_3_ENCODERS = (replace(tokenizers(), runs=1), JOGAK, tokenizers_1(), fastokens(), splintr())
 WAY_ENCODERS = (replace(tokenizers(), runs=1), JOGAK, tokie(note="rules of its own"))
+#: Of the others, those that open the file, and give its ids.
+WAY_OTHERS = {
+    "gemma": (tokenizers_1(), fastokens(), splintr(around="1,0")),
+    "deepseek-v3": (fastokens(), splintr()),
+    "starcoder": (tokenizers_1(), fastokens(), splintr()),
+    "sentencepiece": (tokenizers_1(), splintr(around="0,1")),
+    "albert": (tokenizers_1(), splintr(around="0,1")),
+}
 XLNET = "xlnet-base-cased/tokenizer.json"
 XLNET_ENCODERS = (
     *SENTENCEPIECE_ENCODERS,
     tokenizers(model=XLNET),
     jogak_by(XLNET),
     tokie(XLNET, note="rules of its own"),
+    tokenizers_1(XLNET),
+    splintr(XLNET, "0,2"),
 )
 CASED = "bert-base-cased/tokenizer.json"
 CASED_ENCODERS = (tokenizers("lowercase=no"), JOGAK)
-CASED_JSON_ENCODERS = (tokenizers(), JOGAK, tokie(), blingfire("bert_base_cased_tok.bin"))
+CASED_OTHERS = (tokenizers_1(), splintr(around="1,1"))
+CASED_LINES = (*JSON_ENCODERS, *CASED_OTHERS)
+CASED_JSON_ENCODERS = (*CASED_LINES, blingfire("bert_base_cased_tok.bin"))
 UNCASED_ENCODERS = (
     tokenizers("lowercase=yes"),
     JOGAK,
@@ -336,9 +386,12 @@ WORKS = (
     encoding("encode-bpe", "cl100k", CL100K_ENCODERS, EVERY, RANKS),
     # The ranks are those of cl100k, of which there is a file; the words are o200k's.
     encoding("encode-bpe", "o200k's words", O200K_ENCODERS, EVERY, RANKS),
-    encoding("encode-bpe", "GPT-2", JSON_ENCODERS, ("en_docs", "ko_nsmc"), "gpt2/tokenizer.json"),
+    encoding("encode-bpe", "Llama 3's way", LLAMA_3_ENCODERS, EVERY, LLAMA_3),
+    encoding(
+        "encode-bpe", "GPT-2", BPE_JSON_ENCODERS, ("en_docs", "ko_nsmc"), "gpt2/tokenizer.json"
+    ),
     encoding("encode-spbpe", "Mistral BPE", MISTRAL_ENCODERS, EVERY, "mistral-v1/tokenizer.model"),
-    encoding("encode-spbpe", "Phi-3 BPE", JSON_ENCODERS, THREE, "phi-3-mini/tokenizer.json"),
+    encoding("encode-spbpe", "Phi-3 BPE", BPE_JSON_ENCODERS, THREE, "phi-3-mini/tokenizer.json"),
     encoding("encode-spbpe", "Kortok BPE", SENTENCEPIECE_ENCODERS, TWO, "kortok-sp-32k/tok.model"),
     encoding("encode-unigram", "T5 Unigram", T5_ENCODERS, LATIN, "nai-t5/spiece.model"),
     encoding(
@@ -392,7 +445,13 @@ WORKS = (
         model=RANKS,
     ),
     *(
-        encoding("encode-ways", label, WAY_ENCODERS, (*TWO, "code"), f"ways/{file}.json")
+        encoding(
+            "encode-ways",
+            label,
+            (*WAY_ENCODERS, *WAY_OTHERS[file]),
+            (*TWO, "code"),
+            f"ways/{file}.json",
+        )
         for label, file in (
             ("Gemma's way, BPE", "gemma"),
             ("DeepSeek's, BPE", "deepseek-v3"),
@@ -407,7 +466,8 @@ WORKS = (
     lines("Mistral BPE", (*SENTENCEPIECE_ENCODERS, GIGATOKEN), "mistral-v1/tokenizer.model"),
     lines("T5 Unigram", T5_LINES, "nai-t5/spiece.model", ("en_docs",)),
     lines("TTA Unigram", SENTENCEPIECE_ENCODERS, "tta-ko-unigram/tokenizer.model", ("ko_nsmc",)),
-    lines("BERT cased", JSON_ENCODERS, CASED),
+    lines("BERT cased", CASED_LINES, CASED),
+    lines("Llama 3's way", LLAMA_3_ENCODERS, LLAMA_3),
     *inputs("GPT-2", INPUTS, "gpt2/tokenizer.json"),
     *inputs("T5 Unigram", T5_INPUTS, T5),
     *inputs("BERT cased", INPUTS, CASED),
@@ -419,7 +479,8 @@ WORKS = (
     calls("cl100k", (TIKTOKEN, CL100K), RANKS),
     calls("Mistral BPE", SENTENCEPIECE_ENCODERS, "mistral-v1/tokenizer.model"),
     calls("T5 Unigram", SENTENCEPIECE_ENCODERS, "nai-t5/spiece.model"),
-    calls("BERT cased", (tokenizers(), JOGAK), CASED),
+    calls("BERT cased", (tokenizers(), JOGAK, *CASED_OTHERS), CASED),
+    calls("Llama 3's way", LLAMA_3_ENCODERS, LLAMA_3),
     worst("cl100k", (TIKTOKEN, CL100K), RANKS),
     worst("Mistral BPE", SENTENCEPIECE_ENCODERS, "mistral-v1/tokenizer.model"),
     worst("T5 Unigram", SENTENCEPIECE_ENCODERS, "nai-t5/spiece.model"),
@@ -447,6 +508,7 @@ WORKS = (
         TWO,
         model="mistral-v1/tokenizer.model",
     ),
+    Work("decode", "decode", "Llama 3's way", LLAMA_3_ENCODERS, THREE, model=LLAMA_3),
     Work(
         "decode-threads",
         "decode",
@@ -461,6 +523,7 @@ WORKS = (
     ),
     loading("cl100k", (TIKTOKEN, CL100K, GIGATOKEN), RANKS),
     loading("128k BPE", (*JSON_ENCODERS, jogak_by(LARGE_NATIVE)), LARGE),
+    loading("Llama 3's way", LLAMA_3_ENCODERS, LLAMA_3),
     loading("Whisper", JSON_ENCODERS, WHISPER),
     loading("Mistral BPE", MISTRAL_ENCODERS, "mistral-v1/tokenizer.model"),
     loading("T5 Unigram", T5_ENCODERS, "nai-t5/spiece.model"),
