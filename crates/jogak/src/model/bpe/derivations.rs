@@ -260,6 +260,10 @@ mod tests {
                 letters.collect()
             };
             let mut words: Vec<Vec<u8>> = (0..8).map(|_| word(&mut random)).collect();
+            if round % 100 == 0 {
+                // Long ones are merged in another way.
+                words.push((0..50).flat_map(|_| word(&mut random)).collect());
+            }
             words.extend(pieces.iter().cloned());
             for word in words {
                 let (mut merger, mut found) = (Merger::default(), Vec::new());
