@@ -8,13 +8,12 @@ model of the folder gets theirs. All are the same for everybody, and are kept in
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from engines.common import byte_level_alphabet
+from engines.common import byte_level_alphabet, read_ranks
 from texts import corpus
 
 #: The names of what is trained, and the formats.
@@ -94,10 +93,7 @@ def _of_ranks(path: Path) -> dict[str, Any]:
 
     As transformers converts them: any two pieces that make a third one are a merge.
     """
-    ranks: dict[bytes, int] = {}
-    for line in path.read_bytes().splitlines():
-        piece, rank = line.split()
-        ranks[base64.b64decode(piece)] = int(rank)
+    ranks = read_ranks(str(path))
     letter = {byte: char for char, byte in byte_level_alphabet().items()}
     drawn = {piece: "".join(letter[byte] for byte in piece) for piece in ranks}
     merges = []

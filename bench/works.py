@@ -247,8 +247,7 @@ O200K_ENCODERS = (
 )
 SENTENCEPIECE_ENCODERS = (SENTENCEPIECE, JOGAK)
 T5 = "t5-small/tokenizer.json"
-T5_OTHERS = (tokenizers_1(T5), splintr(T5, "0,1"))
-T5_BY_JSON = (tokenizers(model=T5), jogak_by(T5), *T5_OTHERS)
+T5_BY_JSON = (tokenizers(model=T5), jogak_by(T5), tokenizers_1(T5), splintr(T5, "0,1"))
 T5_ENCODERS = (*SENTENCEPIECE_ENCODERS, *T5_BY_JSON, tokie(T5))
 T5_LINES = (*SENTENCEPIECE_ENCODERS, *T5_BY_JSON, tokie(T5, note="blank lines have a piece"))
 MISTRAL = "mistral-v1/tokenizer.json"

@@ -20,6 +20,7 @@ use crate::observe::{Silent, WordObserver};
 use crate::symbols::{Marker, Symbol, Symbols, UNKNOWN, is_of_text};
 use crate::vocab::Vocab;
 
+use derivations::unmade;
 pub use parts::BpeParts;
 use parts::{Table, by_characters, listed, symbols};
 use pieces::{Pieces, Shifted};
@@ -433,39 +434,15 @@ impl Bpe {
 /// As many pieces that no merge makes may there be, if words are to be cut in spite of them.
 const FEW_UNMADE: usize = 64;
 
-/// Where words may be cut if pieces are taken for whole words that no merge makes: not beside such a piece, since it must
-/// be no part of a word. None if there are many.
+/// Where words may be cut if pieces that no merge makes are taken for whole words: not beside such a piece, since it must be
+/// no part of a word. None if there are many.
 fn beside_unmade(cuts: Cuts, vocab: &Vocab, pairs: &PairTable) -> Option<Cuts> {
-    let mut made = vec![false; vocab.len()];
-    for merge in pairs.all() {
-        // A piece of SentencePiece's may be made of characters that are none.
-        if let Some(made) = made.get_mut(merge.product as usize) {
-            *made = true;
-        }
+    let unmade: Vec<_> = unmade(vocab, pairs).take(FEW_UNMADE + 1).collect();
+    match unmade.len() {
+        0 => Some(cuts),
+        1..=FEW_UNMADE => Some(Cuts::not_beside(&unmade, vocab)),
+        _ => None,
     }
-    let pieces = vocab.iter().zip(made);
-    let unmade: Vec<_> = pieces
-        .filter_map(|(piece, made)| (piece.len() > 1 && !made).then_some(piece))
-        .take(FEW_UNMADE + 1)
-        .collect();
-    if unmade.is_empty() {
-        return Some(cuts);
-    }
-    if unmade.len() > FEW_UNMADE {
-        return None;
-    }
-    // As if there were pieces of each of its ends and anything beside it.
-    let mut entered = vocab.clone();
-    // Parts of words are whole characters.
-    for piece in unmade.into_iter().filter_map(|piece| std::str::from_utf8(piece).ok()) {
-        let first = piece.chars().next().map_or(0, char::len_utf8);
-        let last = piece.chars().next_back().map_or(0, char::len_utf8);
-        for byte in 0..=u8::MAX {
-            entered.push(&[&[byte], &piece.as_bytes()[..first]].concat());
-            entered.push(&[&piece.as_bytes()[piece.len() - last..], &[byte]].concat());
-        }
-    }
-    Some(Cuts::new(&entered))
 }
 
 /// Whether the symbols of a word can be numbered.

@@ -166,6 +166,22 @@ impl Cuts {
         cuts
     }
 
+    /// The same, but that no word is cut beside one of these pieces: each of them is a word, or lies within a part.
+    pub(crate) fn not_beside(pieces: &[&[u8]], vocab: &Vocab) -> Self {
+        // As if there were pieces of each of its ends and anything beside it.
+        let mut entered = vocab.clone();
+        // Parts are whole characters: a piece that is none is no part.
+        for piece in pieces.iter().filter_map(|piece| std::str::from_utf8(piece).ok()) {
+            let first = piece.chars().next().map_or(0, char::len_utf8);
+            let last = piece.chars().next_back().map_or(0, char::len_utf8);
+            for byte in 0..=u8::MAX {
+                entered.push(&[&[byte], &piece.as_bytes()[..first]].concat());
+                entered.push(&[&piece.as_bytes()[piece.len() - last..], &[byte]].concat());
+            }
+        }
+        Self::new(&entered)
+    }
+
     /// What [`Cuts::joined`] asks for of a character.
     #[inline(always)]
     pub(crate) fn edge(&self, character: u32) -> Edge {

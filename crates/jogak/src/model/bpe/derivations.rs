@@ -5,14 +5,15 @@
 //! make a piece only one ever does, that of these two parts, and if it is not listed or more are left, none does.
 //!
 //! The fast way, where merges are listed in such an order that all that make one piece stand together, and one of them
-//! happens by parts that were made before it. Merges happen in the order of the list then, so two parts become a piece unless, before both are
-//! there, something is merged across the border between them. What stands left and right of the border is told by
-//! going back in time: of the two symbols that meet there, the one that was made later falls into its own two parts, and the
-//! inner one of these met the other symbol until then. If no merge of such two comes before the one that parted them, none is
-//! made across the border. That is a few looks a merge, and asks for nothing but how the parts were made.
+//! happens by parts that were made before it. Merges happen in the order of the list then, so two parts become a piece
+//! unless, before both are there, something is merged across the border between them. What stands left and right of the
+//! border is told by going back in time: of the two symbols that meet there, the one that was made later falls into its own
+//! two parts, and the inner one of these met the other symbol until then. If no merge of such two comes before the one that
+//! parted them, none is made across the border. That is a few looks a merge, and asks for nothing but how the parts were
+//! made.
 
 use super::super::pairs::{Merge, NO_RANK, PairTable};
-use super::{Bpe, Merger, Silent, Symbols, Way};
+use super::{Bpe, Merger, Silent, Symbols, Table, Way};
 use crate::vocab::Vocab;
 
 /// The last merge of a piece.
@@ -64,18 +65,10 @@ impl Derivations {
     }
 }
 
-/// Merges of which some never happen.
-pub(super) struct Told {
-    /// Those that do: at most one for each piece, of parts that were made before it.
-    pub(super) pairs: PairTable,
-    /// The others, whose two parts never stand side by side unless merges are skipped.
-    pub(super) idle: Vec<Merge>,
-}
-
 /// Which of the listed merges of bytes ever happen, where several make one piece: as in files that have ranks, when other
 /// libraries' converters list any two pieces that make a third one. None where each piece has one merge at most, or where
 /// the order is another than the fast way needs.
-pub(super) fn told(listed: &[Merge], vocab: &Vocab) -> Option<Told> {
+pub(super) fn told(listed: &[Merge], vocab: &Vocab) -> Option<Table> {
     let groups = || listed.chunk_by(|one, next| one.product == next.product);
     // Which pieces are made by merges that are still to come.
     let mut coming = vec![false; vocab.len()];
@@ -116,7 +109,19 @@ pub(super) fn told(listed: &[Merge], vocab: &Vocab) -> Option<Told> {
         }
         coming[product as usize] = false;
     }
-    Some(Told { pairs, idle })
+    Some(Table { pairs, idle, proper: true })
+}
+
+/// The pieces of more than one byte that no merge makes.
+pub(super) fn unmade<'v>(vocab: &'v Vocab, pairs: &PairTable) -> impl Iterator<Item = &'v [u8]> {
+    let mut made = vec![false; vocab.len()];
+    for merge in pairs.all() {
+        // What SentencePiece's merges make may be no piece.
+        if let Some(made) = made.get_mut(merge.product as usize) {
+            *made = true;
+        }
+    }
+    vocab.iter().zip(made).filter_map(|(piece, made)| (piece.len() > 1 && !made).then_some(piece))
 }
 
 impl Bpe {
@@ -196,6 +201,19 @@ mod tests {
             reached[usize::from(expected)] += 1;
         }
         assert!(reached.iter().all(|&count| count > 5000), "{reached:?}");
+    }
+
+    #[test]
+    fn a_merge_that_stands_twice_is_told() {
+        let pieces = ["a", "b", "c", "ab", "bc", "abc"].map(|piece| piece.as_bytes().to_vec());
+        // With one merge for each piece, and with two.
+        for merges in [vec![(0, 1), (1, 2), (0, 1)], vec![(0, 1), (1, 2), (3, 2), (0, 4), (3, 2)]] {
+            let parts = BpeParts::of_bytes(Vocab::new(&pieces));
+            let twice = merges.len() - 1;
+            let error = Bpe::new(BpeParts { merges: Some(merges), ..parts }).unwrap_err();
+            let told = error.to_string();
+            assert!(told.contains(&format!("merge {twice}, which stands before")), "{told}");
+        }
     }
 
     /// What merges leave of a word, by the list alone.

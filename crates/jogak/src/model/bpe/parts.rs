@@ -4,7 +4,7 @@ use super::super::pairs::{Merge, NO_RANK, PairTable};
 use super::super::ranks::{byte_ids, ids_of_bytes};
 use super::super::scored::Hidden;
 use super::Strategy;
-use super::derivations::{Told, told};
+use super::derivations::told;
 use crate::error::{Error, Result};
 use crate::symbols::{Marker, Symbols, UNKNOWN};
 use crate::vocab::Vocab;
@@ -153,7 +153,7 @@ fn symbol_character(piece: &[u8], marker: &Marker) -> Option<char> {
 /// Which pairs merge.
 pub(super) struct Table {
     pub(super) pairs: PairTable,
-    /// Merges that happen only where others are skipped; they are not among the pairs.
+    /// Merges whose two parts never stand side by side, unless others are skipped; they are not among the pairs.
     pub(super) idle: Vec<Merge>,
     /// Every piece has one derivation, from pieces of lower rank.
     pub(super) proper: bool,
@@ -221,11 +221,11 @@ pub(super) fn listed(merges: &[(u32, u32)], vocab: &Vocab, parts: &BpeParts) -> 
     if parts.bytes
         && marker.stripped().is_empty()
         && !of_unknown
-        && let Some(Told { pairs, idle }) = told(&found, vocab)
+        && let Some(table) = told(&found, vocab)
     {
         return match repeated(&found) {
             Some(rank) => Err(twice(rank)),
-            None => Ok(Table { pairs, idle, proper: true }),
+            None => Ok(table),
         };
     }
     let mut pairs = PairTable::with_capacity(found.len(), vocab.first_character());
