@@ -157,7 +157,7 @@ fn bpe(options: &Options<'_, '_>, mut pieces: Pieces) -> PyResult<Model> {
     let kind: String = options.get("type")?;
     let scored = kind == "scored-bpe";
     let (merges, products) = merges_of(&options.get::<Bound<'_, PyAny>>("merges")?)?;
-    let bpe = Bpe::new(BpeParts {
+    let parts = BpeParts {
         pieces: std::mem::take(&mut pieces.found),
         merges,
         products,
@@ -175,10 +175,13 @@ fn bpe(options: &Options<'_, '_>, mut pieces: Pieces) -> PyResult<Model> {
         drop_unknown: options.get("drop_unknown")?,
         word_suffix: options.get("word_suffix")?,
         hf_rules: options.get("hf_rules")?,
-    })
-    .map_err(to_py)?;
+    };
+    if pieces.drawn && kind != "codes" {
+        return Model::of_drawn(parts).map_err(to_py);
+    }
+    let bpe = Bpe::new(parts).map_err(to_py)?;
     if kind != "codes" {
-        return Ok(pieces.compiled(Model::Bpe(bpe)));
+        return Ok(Model::Bpe(bpe));
     }
     let glossaries: Vec<(String, String)> = options.get("glossaries")?;
     let parts = CodesParts {

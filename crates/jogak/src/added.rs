@@ -12,14 +12,18 @@
 //!   are taken already is left out. (HF panics where less than nothing would be left of one.)
 //! - A text in which some stretches are trusted: see [`Input`].
 
+mod absent;
+mod finder;
+
 use std::sync::Arc;
 
-use aho_corasick::{AhoCorasick, MatchKind};
 use fancy_regex::Regex;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::{Error, Result};
 use crate::normalize::{Buffers, Normalizer, Origins, Place};
+use absent::Suspects;
+use finder::{Finder, Found};
 
 /// A token to be found, and the rules of finding it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -67,7 +71,7 @@ pub enum SpecialPolicy {
 #[derive(Debug)]
 pub struct Chosen {
     taken: Added,
-    refused: Option<(AhoCorasick, Vec<String>)>,
+    refused: Option<(Finder, Vec<String>)>,
 }
 
 /// A text, and which of its stretches may hold special tokens: as the policy says, if none are named.
@@ -106,12 +110,14 @@ pub struct Added {
     word: Option<Regex>,
     plain: Search,
     normalized: Search,
+    /// Tells where nothing of the second search is found, before a text is normalized.
+    suspects: Option<Suspects>,
 }
 
 /// One of the two searches.
 #[derive(Debug, Clone, Default)]
 struct Search {
-    finder: Option<AhoCorasick>,
+    finder: Option<Finder>,
     /// The token of each pattern.
     tokens: Vec<u32>,
     has_special: bool,
@@ -176,12 +182,10 @@ impl Added {
         } else {
             None
         };
-        Ok(Self {
-            plain: Search::new(&tokens, false, |token| Ok(token.text.clone()))?,
-            normalized: Search::new(&tokens, true, normalized)?,
-            word,
-            tokens,
-        })
+        let (plain, _) = Search::new(&tokens, false, |token| Ok(token.text.clone()))?;
+        let (normalized, texts) = Search::new(&tokens, true, normalized)?;
+        let suspects = Suspects::new(&texts, normalizer)?;
+        Ok(Self { plain, normalized, suspects, word, tokens })
     }
 
     /// The choice to parse the special tokens `taken`, by their texts, and to refuse texts that have one
@@ -199,7 +203,8 @@ impl Added {
         let kept = |token: &&AddedToken| !token.special || taken.contains(token.text.as_str());
         let taken = Added::new(self.tokens.iter().filter(kept).cloned().collect(), normalizer)?;
         let refused: Vec<String> = refused.into_iter().filter(|text| !text.is_empty()).collect();
-        let refused = if refused.is_empty() { None } else { Some((finder(&refused)?, refused)) };
+        let refused =
+            if refused.is_empty() { None } else { Some((Finder::new(&refused)?, refused)) };
         Ok(Chosen { taken, refused })
     }
 
@@ -216,9 +221,9 @@ impl Added {
         let Input { text, trusted } = input;
         if let SpecialPolicy::Chosen(chosen) = policy {
             if let Some((finder, texts)) = &chosen.refused
-                && let Some(found) = finder.find(text)
+                && let Some(found) = finder.find(text, 0..text.len())
             {
-                return Err(in_text(&texts[found.pattern().as_usize()], found.start()));
+                return Err(in_text(&texts[found.number], found.start));
             }
             return chosen.taken.for_each(input, &SpecialPolicy::Parse, part);
         }
@@ -242,10 +247,25 @@ impl Added {
             let refused = chosen.refused.as_ref().is_some_and(|(finder, _)| finder.is_match(text));
             return !refused && chosen.taken.has_none(text, &SpecialPolicy::Parse);
         }
-        [&self.plain, &self.normalized].into_iter().all(|search| {
-            let finder = search.finder.as_ref().filter(|_| !search.is_idle(policy, false));
-            finder.is_none_or(|finder| !finder.is_match(text))
-        })
+        let finder = self.plain.finder.as_ref().filter(|_| !self.plain.is_idle(policy, false));
+        finder.is_none_or(|finder| !finder.is_match(text)) && !self.may_look_twice(text, policy)
+    }
+
+    /// Whether [`Added::for_each_normalized`] may find anything in what becomes of a text, whatever is trusted. False is certain.
+    pub(crate) fn may_look_twice(&self, text: &str, policy: &SpecialPolicy) -> bool {
+        if let SpecialPolicy::Chosen(chosen) = policy {
+            return chosen.taken.may_look_twice(text, &SpecialPolicy::Parse);
+        }
+        !self.normalized.is_idle(policy, false)
+            && self.suspects.as_ref().is_none_or(|suspects| suspects.may_be_in(text))
+    }
+
+    /// Whether that is told by each text.
+    pub(crate) fn tells_absent(&self, policy: &SpecialPolicy) -> bool {
+        match policy {
+            SpecialPolicy::Chosen(chosen) => chosen.taken.suspects.is_some(),
+            _ => self.suspects.is_some(),
+        }
     }
 
     /// Whether there is nothing to look for in any text that comes.
@@ -303,20 +323,18 @@ impl Added {
         let mut cutter =
             Cutter { added: self, text, place, from: 0, blank: [(0, 0); 2], part: &mut *part };
         let whole = (0, text.len());
-        let token = |found: &aho_corasick::Match| {
-            &self.tokens[search.tokens[found.pattern().as_usize()] as usize]
-        };
+        let token = |found: &Found| &self.tokens[search.tokens[found.number] as usize];
         let Some(trusted) = trusted else {
-            for found in finder.find_iter(text) {
-                cutter.found(token(&found), found.start(), found.end(), whole, policy)?;
+            for found in finder.find_iter(text, 0..text.len()) {
+                cutter.found(token(&found), found.start, found.end, whole, policy)?;
             }
             return cutter.finish();
         };
         let parse = &SpecialPolicy::Parse;
         let mut gap = 0;
         let between = |cutter: &mut Cutter<'a, '_, _>, from: usize, to: usize| -> Result<()> {
-            for found in finder.find_iter(aho_corasick::Input::new(text).span(from..to)) {
-                let (start, end) = (found.start(), found.end());
+            for found in finder.find_iter(text, from..to) {
+                let Found { start, end, .. } = found;
                 let token = token(&found);
                 // What was not found in a trusted stretch by itself is text there, and no attack.
                 let at = trusted.partition_point(|&(_, to)| to < end);
@@ -328,9 +346,9 @@ impl Added {
             Ok(())
         };
         for &(from, to) in trusted {
-            for found in finder.find_iter(&text[from..to]) {
+            for found in finder.find_iter(text, from..to) {
+                let Found { start, end, .. } = found;
                 let token = token(&found);
-                let (start, end) = (from + found.start(), from + found.end());
                 if token.special && cutter.added.stands_alone(token, text, start, end, (from, to)) {
                     between(&mut cutter, gap, start)?;
                     cutter.found(token, start, end, (from, to), parse)?;
@@ -435,7 +453,7 @@ impl Search {
         tokens: &[AddedToken],
         normalized: bool,
         mut text: impl FnMut(&AddedToken) -> Result<String>,
-    ) -> Result<Self> {
+    ) -> Result<(Self, Vec<String>)> {
         let mut search = Self::default();
         let mut texts = Vec::new();
         for (number, token) in tokens.iter().enumerate() {
@@ -456,9 +474,9 @@ impl Search {
         let (texts, numbers): (Vec<String>, Vec<u32>) = texts.into_iter().unzip();
         search.tokens = numbers;
         if !texts.is_empty() {
-            search.finder = Some(finder(&texts)?);
+            search.finder = Some(Finder::new(&texts)?);
         }
-        Ok(search)
+        Ok((search, texts))
     }
 
     /// Whether nothing can be found: then the search costs nothing.
@@ -467,17 +485,6 @@ impl Search {
         let special = trusted || !matches!(policy, SpecialPolicy::Text);
         !(self.has_ordinary || (self.has_special && special))
     }
-}
-
-/// Finds texts, leftmost first, and of those the longest. (By itself it takes a table of all
-/// transitions for a few texts, and small states for many.)
-fn finder(texts: &[String]) -> Result<AhoCorasick> {
-    let mut builder = AhoCorasick::builder();
-    builder.match_kind(MatchKind::LeftmostLongest).build(texts).map_err(|_| Error::TooLarge {
-        what: "the finder of added tokens",
-        size: texts.len() as u64,
-        limit: i32::MAX as u64,
-    })
 }
 
 fn in_text(token: &str, at: usize) -> Error {

@@ -175,7 +175,7 @@ impl Tokenizer {
         let drawn = way.dropout.is_some() || way.alpha.is_some();
         let remember = !drawn && self.model.is_own(way.strategy);
         let policy = &request.specials;
-        let looks_twice = self.added.looks_twice(policy, input.trusted.is_some());
+        let looks_twice = self.looks_twice(input, policy);
         let raw = self.raw_of(input.text).filter(|_| remember && !looks_twice);
         // Lent to the words while they are cut.
         let mut prepared = std::mem::take(&mut worker.prepared);
@@ -232,6 +232,15 @@ impl Tokenizer {
         });
         worker.prepared = prepared;
         result.map_err(|error| in_characters(error, input.text))
+    }
+
+    /// Whether tokens are to be looked for in what becomes of a text.
+    #[inline]
+    fn looks_twice(&self, input: Input<'_>, policy: &SpecialPolicy) -> bool {
+        match input.trusted {
+            Some(_) => self.added.looks_twice(policy, true),
+            None => self.added.may_look_twice(input.text, policy),
+        }
     }
 
     /// Where the trusted stretches of a text are in the normalized form of a part of it.

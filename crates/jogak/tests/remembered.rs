@@ -50,7 +50,7 @@ fn is_made(bytes: &[u8], pairs: &[(u32, u32)]) -> bool {
 
 /// All bytes, and merges at random of what is there already. Other merges may always come before one of them, but
 /// where all pieces are to be `made`.
-fn model(dice: &mut Dice, merges: usize, whole_word: bool, made: bool) -> Bpe {
+fn model(dice: &mut Dice, merges: usize, made: bool) -> (Vec<Vec<u8>>, Vec<(u32, u32)>) {
     let mut pieces: Vec<Vec<u8>> = (0..=255).map(|byte| vec![byte]).collect();
     let mut pairs = Vec::new();
     let mut known: Vec<u32> = Vec::new();
@@ -105,7 +105,21 @@ fn model(dice: &mut Dice, merges: usize, whole_word: bool, made: bool) -> Bpe {
     if dice.below(2) == 0 {
         pairs = all_pairs(&pieces, &pairs, dice.below(4) > 0);
     }
-    bpe(&pieces, pairs, whole_word)
+    (pieces, pairs)
+}
+
+/// The same without some bytes, and without what has one of them.
+fn without(
+    missing: &[u8],
+    pieces: &[Vec<u8>],
+    pairs: &[(u32, u32)],
+) -> (Vec<Vec<u8>>, Vec<(u32, u32)>) {
+    let stays = |piece: &&Vec<u8>| !piece.iter().any(|byte| missing.contains(byte));
+    let left: Vec<Vec<u8>> = pieces.iter().filter(stays).cloned().collect();
+    let find = |id: u32| left.iter().position(|piece| *piece == pieces[id as usize]);
+    let pair = |&(left, right): &(u32, u32)| Some((find(left)? as u32, find(right)? as u32));
+    let pairs = pairs.iter().filter_map(pair).collect();
+    (left, pairs)
 }
 
 /// Any two pieces that make a third one that has a merge, in the order of these; of lower ids, if they are to be `before` it.
@@ -135,7 +149,7 @@ fn plainly(tokenizer: &Tokenizer, scheme: &Scheme, text: &str) -> Vec<u32> {
     let words = |start: usize, end: usize| {
         let word = &text[start..end];
         let done = tokenizer.model().word(word, &mut way, &mut scratch, &mut ids, &mut Silent);
-        done.expect("all bytes are pieces");
+        done.expect("nothing is refused");
     };
     cutter.for_each(text, words).expect("words");
     ids
@@ -197,63 +211,110 @@ fn pieces_that_nothing_makes_are_whole_words_alone() {
 #[test]
 fn ids_are_those_of_every_word_by_itself() {
     let mut dice = Dice(SplitMix64::new(11));
-    let request = Request { specials: SpecialPolicy::default(), ..Request::default() };
     for round in 0..48 {
-        let scheme = [Scheme::Cl100k, Scheme::Gpt2, Scheme::O200k][round % 3].clone();
-        let model = model(&mut dice, 300, round % 2 == 0, round % 4 < 2);
-        let tokenizer = Tokenizer::new(
-            Prepare::new(&[], std::slice::from_ref(&scheme)).expect("a front half"),
-            Added::new(Vec::new(), &Normalizer::default()).expect("no tokens"),
-            Model::Bpe(model),
-            [1 << 14, 1 << 17, 1 << 26][round / 3 % 3],
-        );
-        // Words that come again, words that hardly do, and letters of one kind only.
-        let letters = if round % 5 == 3 { &LETTERS[5..9] } else { LETTERS };
-        let again: Vec<String> = (0..200).map(|_| dice.word(letters)).collect();
-        let texts: Vec<String> = (0..60)
-            .map(|number| {
-                let mut text = String::new();
-                for _ in 0..[1, 3, 40, 400][number % 4] {
-                    if dice.below(3) > 0 {
-                        text.push_str(&again[dice.below(again.len())]);
-                    } else {
-                        text.push_str(&dice.word(letters));
-                    }
-                    text.push_str(dice.one(BLANKS));
+        let (pieces, pairs) = model(&mut dice, 300, round % 4 < 2);
+        check(&mut dice, bpe(&pieces, pairs, round % 2 == 0), round);
+    }
+}
+
+/// Bytes that are no pieces are dropped, or something stands for them; what they leave side by side may merge.
+#[test]
+fn ids_where_bytes_are_missing() {
+    let mut dice = Dice(SplitMix64::new(12));
+    for round in 0..48 {
+        let (mut pieces, mut pairs) = model(&mut dice, 300, round % 4 < 2);
+        // Letters and bytes that stand side by side in no text, unless something is dropped.
+        while pairs.len() < 400 {
+            let left = dice.one(LETTERS).as_bytes();
+            let left = if dice.below(2) == 0 { left } else { &left[..1] };
+            let right = dice.one(LETTERS).as_bytes();
+            let right = &right[dice.below(2).min(right.len() - 1)..];
+            let find = |part: &[u8]| pieces.iter().position(|piece| piece == part);
+            let piece = [left, &right[..1]].concat();
+            if let (Some(left), None) = (find(left), find(&piece)) {
+                pairs.push((left as u32, u32::from(right[0])));
+                pieces.push(piece);
+            } else if dice.below(200) == 0 {
+                break;
+            }
+        }
+        // Of ASCII, the first bytes of some letters, and bytes within.
+        let all: [&[u8]; 4] =
+            [b"7-_a", &[0xF0, 0xEA, 0xC3, 0xD0], &[0x98, 0x81, b'-'], b" \nth\xE4"];
+        let missing: Vec<u8> =
+            all[round % 4].iter().copied().filter(|_| dice.below(3) > 0).collect();
+        let (mut pieces, pairs) = without(&missing, &pieces, &pairs);
+        let unknown = (dice.below(2) == 0).then_some(pieces.len() as u32);
+        pieces.extend(unknown.map(|_| b"<unk>".to_vec()));
+        let parts = BpeParts {
+            merges: Some(pairs),
+            whole_word: round % 2 == 0,
+            unknown,
+            drop_unknown: true,
+            fuse_unknown: dice.below(2) == 0,
+            hf_rules: dice.below(4) > 0,
+            ..BpeParts::of_bytes(Vocab::new(&pieces))
+        };
+        check(&mut dice, Bpe::new(parts).expect("a model"), round);
+    }
+}
+
+/// Texts of many kinds, alone and together, are what their words are, each by itself.
+fn check(dice: &mut Dice, model: Bpe, round: usize) {
+    let request = Request { specials: SpecialPolicy::default(), ..Request::default() };
+    let scheme = [Scheme::Cl100k, Scheme::Gpt2, Scheme::O200k][round % 3].clone();
+    let tokenizer = Tokenizer::new(
+        Prepare::new(&[], std::slice::from_ref(&scheme)).expect("a front half"),
+        Added::new(Vec::new(), &Normalizer::default()).expect("no tokens"),
+        Model::Bpe(model),
+        [1 << 14, 1 << 17, 1 << 26][round / 3 % 3],
+    );
+    // Words that come again, words that hardly do, and letters of one kind only.
+    let letters = if round % 5 == 3 { &LETTERS[5..9] } else { LETTERS };
+    let again: Vec<String> = (0..200).map(|_| dice.word(letters)).collect();
+    let texts: Vec<String> = (0..60)
+        .map(|number| {
+            let mut text = String::new();
+            for _ in 0..[1, 3, 40, 400][number % 4] {
+                if dice.below(3) > 0 {
+                    text.push_str(&again[dice.below(again.len())]);
+                } else {
+                    text.push_str(&dice.word(letters));
                 }
-                text
-            })
-            .collect();
-        let mut worker = tokenizer.worker();
-        // Long words of characters that are kept nowhere must not cost more than their bytes.
-        for _ in 0..2 {
-            let mut ids = Vec::new();
-            let text = "\u{20000}😀中".repeat(20_000);
-            tokenizer.encode(text.as_str(), &request, &mut worker, &mut ids).expect("bytes");
-        }
-        for pass in 0..3 {
-            for text in &texts {
-                let mut ids = vec![7];
-                tokenizer
-                    .encode(text.as_str(), &request, &mut worker, &mut ids)
-                    .expect("all bytes are pieces");
-                let expected = plainly(&tokenizer, &scheme, text);
-                assert!(ids[1..] == expected, "round {round}, pass {pass}: {text:?}");
+                text.push_str(dice.one(BLANKS));
             }
+            text
+        })
+        .collect();
+    let mut worker = tokenizer.worker();
+    // Long words of characters that are kept nowhere must not cost more than their bytes.
+    for _ in 0..2 {
+        let mut ids = Vec::new();
+        let text = "\u{20000}😀中".repeat(20_000);
+        tokenizer.encode(text.as_str(), &request, &mut worker, &mut ids).expect("bytes");
+    }
+    for pass in 0..3 {
+        for text in &texts {
+            let mut ids = vec![7];
+            tokenizer
+                .encode(text.as_str(), &request, &mut worker, &mut ids)
+                .expect("all bytes are pieces");
+            let expected = plainly(&tokenizer, &scheme, text);
+            assert!(ids[1..] == expected, "round {round}, pass {pass}: {text:?}");
         }
-        // Lines, which are encoded many at a time, with their ends and without.
-        let lines: Vec<Input<'_>> = texts
-            .iter()
-            .flat_map(|text| text.split_inclusive('\n').chain(text.split('\n')))
-            .map(Input::from)
-            .collect();
-        let expected: Vec<_> =
-            lines.iter().map(|line| plainly(&tokenizer, &scheme, line.text)).collect();
-        for threads in 1..3 {
-            let batch = tokenizer.encode_batch(&lines, &request, threads).expect("bytes");
-            for (ends, expected) in batch.offsets.windows(2).zip(&expected) {
-                assert_eq!(batch.ids[ends[0] as usize..ends[1] as usize], **expected);
-            }
+    }
+    // Lines, which are encoded many at a time, with their ends and without.
+    let lines: Vec<Input<'_>> = texts
+        .iter()
+        .flat_map(|text| text.split_inclusive('\n').chain(text.split('\n')))
+        .map(Input::from)
+        .collect();
+    let expected: Vec<_> =
+        lines.iter().map(|line| plainly(&tokenizer, &scheme, line.text)).collect();
+    for threads in 1..3 {
+        let batch = tokenizer.encode_batch(&lines, &request, threads).expect("bytes");
+        for (ends, expected) in batch.offsets.windows(2).zip(&expected) {
+            assert_eq!(batch.ids[ends[0] as usize..ends[1] as usize], **expected);
         }
     }
 }

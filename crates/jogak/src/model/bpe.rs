@@ -1,6 +1,7 @@
 //! BPE encoding: a word's symbols, merged; and the greedy strategies over the same pieces.
 
 mod derivations;
+mod missing;
 mod parts;
 mod pieces;
 mod unknown;
@@ -17,10 +18,11 @@ use super::{Sink, Way};
 use crate::beside::{WORTH, both};
 use crate::error::{Error, Result};
 use crate::observe::{Silent, WordObserver};
-use crate::symbols::{Marker, Symbol, Symbols, UNKNOWN, is_of_text};
+use crate::symbols::{Marker, Symbol, Symbols, UNKNOWN};
 use crate::vocab::Vocab;
 
 use derivations::unmade;
+use missing::Missing;
 pub use parts::BpeParts;
 use parts::{Table, by_characters, listed, symbols};
 use pieces::{Pieces, Shifted};
@@ -96,19 +98,13 @@ impl Bpe {
         let hidden = Hidden::new(&parts, &vocab);
         let symbols = symbols(&parts, &vocab, &hidden);
         let scored = parts.merges.is_none() && parts.scores.is_some();
-        let all_bytes = match &symbols {
-            Symbols::Bytes { ids } => {
-                let mut of_text =
-                    (0..=u8::MAX).zip(ids.iter()).filter(|(byte, _)| is_of_text(*byte));
-                of_text.all(|(_, &id)| (id as usize) < vocab.len())
-            }
-            Symbols::Chars(_) => false,
-        };
+        let missing = Missing::new(&symbols, &vocab);
+        let all_bytes = parts.bytes && missing.is_none();
         let by_characters = by_characters(&parts, &vocab);
         let plain = parts.bytes || (scored && parts.marked) || by_characters;
         // What an unused piece is taken apart into depends on the whole text.
         let plain = plain && parts.unused.is_empty();
-        let exact = plain && (all_bytes || !parts.bytes) && parts.strategy == Strategy::Merges;
+        let exact = plain && missing.is_cut_off() && parts.strategy == Strategy::Merges;
         let table = || match (&parts.merges, &parts.scores) {
             (Some(merges), _) => listed(merges, &vocab, &parts),
             (None, Some(scores)) => Ok(Table::new(scored_pairs(&vocab, scores, &hidden)?, false)),
@@ -117,14 +113,14 @@ impl Bpe {
                 Ok(Table::new(found.pairs, found.proper))
             }
         };
-        let rest = || exact.then(|| Cuts::new(&vocab));
+        let rest = || exact.then(|| missing.cuts(&[], &vocab));
         let (table, cuts) = both(vocab.len() >= WORTH, table, rest);
         let Table { pairs, idle, proper } = table?;
         let is_listed = parts.merges.is_some();
         let user_defined = UserDefined::new(&vocab, &parts.user_defined)?;
         let unused = Unused::new(&parts, &vocab, hidden)?;
         let cuts = if parts.whole_word {
-            cuts.and_then(|cuts| beside_unmade(cuts, &vocab, &pairs))
+            cuts.and_then(|cuts| beside_unmade(cuts, &missing, &vocab, &pairs))
         } else {
             cuts
         };
@@ -329,9 +325,8 @@ impl Bpe {
         }
         merger.clear();
         if let Symbols::Bytes { ids } = &self.symbols
-            && self.all_bytes
+            && self.bytes_are_pieces(word, ids, merger)
         {
-            word.bytes().for_each(|byte| merger.push(ids[usize::from(byte)]));
             self.merge_word(way, merger, observer);
             let ends = merger.starts[1..].iter().copied().chain([word.len() as u32]);
             for ((&id, &start), end) in merger.ids.iter().zip(&merger.starts).zip(ends) {
@@ -361,6 +356,22 @@ impl Bpe {
         }
         merger.symbols = symbols;
         result
+    }
+
+    /// Puts the bytes of a word down; if one is no piece, nothing.
+    #[inline]
+    fn bytes_are_pieces(&self, word: &str, ids: &[u32; 256], merger: &mut Merger) -> bool {
+        let mut highest = 0;
+        for byte in word.bytes() {
+            let id = ids[usize::from(byte)];
+            highest = highest.max(id);
+            merger.push(id);
+        }
+        let are_pieces = self.all_bytes || self.is_piece(highest);
+        if !are_pieces {
+            merger.clear();
+        }
+        are_pieces
     }
 
     /// A word of a model with unused pieces: user-defined ones stand among its symbols, where nothing
@@ -436,11 +447,11 @@ const FEW_UNMADE: usize = 64;
 
 /// Where words may be cut if pieces that no merge makes are taken for whole words: not beside such a piece, since it must be
 /// no part of a word. None if there are many.
-fn beside_unmade(cuts: Cuts, vocab: &Vocab, pairs: &PairTable) -> Option<Cuts> {
+fn beside_unmade(cuts: Cuts, missing: &Missing, vocab: &Vocab, pairs: &PairTable) -> Option<Cuts> {
     let unmade: Vec<_> = unmade(vocab, pairs).take(FEW_UNMADE + 1).collect();
     match unmade.len() {
         0 => Some(cuts),
-        1..=FEW_UNMADE => Some(Cuts::not_beside(&unmade, vocab)),
+        1..=FEW_UNMADE => Some(missing.cuts(&unmade, vocab)),
         _ => None,
     }
 }

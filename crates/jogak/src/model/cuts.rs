@@ -166,10 +166,14 @@ impl Cuts {
         cuts
     }
 
-    /// The same, but that no word is cut beside one of these pieces: each of them is a word, or lies within a part.
-    pub(crate) fn not_beside(pieces: &[&[u8]], vocab: &Vocab) -> Self {
+    /// The same, but that no word is cut beside one of these pieces: each of them is a word, or lies within a part. Nor is one
+    /// cut before a character that begins with one of the bytes `firsts`.
+    pub(crate) fn not_beside(pieces: &[&[u8]], firsts: &[u8], vocab: &Vocab) -> Self {
         // As if there were pieces of each of its ends and anything beside it.
         let mut entered = vocab.clone();
+        for &first in firsts {
+            (0..=u8::MAX).for_each(|byte| entered.push(&[byte, first]));
+        }
         // Parts are whole characters: a piece that is none is no part.
         for piece in pieces.iter().filter_map(|piece| std::str::from_utf8(piece).ok()) {
             let first = piece.chars().next().map_or(0, char::len_utf8);

@@ -112,6 +112,32 @@ pub enum Model {
 }
 
 impl Model {
+    /// A BPE model whose pieces are drawn as [`draw`](crate::symbols::draw) draws bytes.
+    ///
+    /// # Errors
+    /// As [`Bpe::new`].
+    ///
+    /// ```
+    /// use jogak::model::{BpeParts, Model, Scratch, Way};
+    /// use jogak::observe::Silent;
+    /// use jogak::vocab::Vocab;
+    ///
+    /// // There is no piece for `c`.
+    /// let pieces = Vocab::new(["a", "Ġ", "Ġa"].map(str::as_bytes));
+    /// let drawn = BpeParts { bytes: false, drop_unknown: true, hf_rules: true, ..BpeParts::of_bytes(pieces) };
+    /// let model = Model::of_drawn(BpeParts { merges: Some(vec![(1, 0)]), ..drawn })?;
+    /// let mut ids = Vec::new();
+    /// model.word(" acca", &mut Way::default(), &mut Scratch::default(), &mut ids, &mut Silent)?;
+    /// assert_eq!(ids, [2, 0]);
+    /// # Ok::<(), jogak::Error>(())
+    /// ```
+    pub fn of_drawn(parts: BpeParts) -> Result<Self> {
+        Ok(match drawn::undrawn(&parts) {
+            Some(pieces) => Self::Bpe(Bpe::new(BpeParts { pieces, bytes: true, ..parts })?),
+            None => Self::Drawn(Box::new(Self::Bpe(Bpe::new(parts)?))),
+        })
+    }
+
     /// Cuts one word into pieces.
     ///
     /// # Errors

@@ -32,6 +32,7 @@ mod llama;
 pub(crate) mod metaspace;
 mod rules;
 mod set;
+mod sources;
 mod tables;
 mod writings;
 

@@ -296,7 +296,9 @@ impl Tokenizer {
             return None;
         }
         if let Some(raw) = self.prepare.raw().filter(|_| self.looks_up_raw) {
-            let joins = !self.added.looks_twice(specials, false) && raw.is_by_itself();
+            let told =
+                !self.added.looks_twice(specials, false) || self.added.tells_absent(specials);
+            let joins = told && raw.is_by_itself();
             return joins.then_some(Joint::Raw(raw));
         }
         let words = !self.cuts_all_words && self.model.fuses_words().is_none();

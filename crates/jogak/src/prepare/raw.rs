@@ -168,7 +168,7 @@ impl Raw {
     /// between others.
     pub(crate) fn is_same_between(&self, text: &str) -> bool {
         if !self.is_line {
-            return true;
+            return !(self.keeps_end() && self.ends_blank(text));
         }
         let ends = |c| matches!(c, '\r' | '\n');
         let text = text.trim_matches(' ');
@@ -177,8 +177,16 @@ impl Raw {
 
     /// Whether a text has the same words if others stand before and behind it, with blanks between.
     pub(crate) fn is_by_itself(&self) -> bool {
-        let keeps_end = self.squeeze.is_some_and(|squeeze| !squeeze.right);
-        self.spaces.is_none_or(|spaces| self.collapse && !keeps_end && adds(spaces, Place::WHOLE))
+        self.spaces.is_none_or(|spaces| self.collapse && adds(spaces, Place::WHOLE))
+    }
+
+    /// Whether runs of blanks become one, at the end of a text as well.
+    fn keeps_end(&self) -> bool {
+        self.spaces.is_some() && self.squeeze.is_some_and(|squeeze| !squeeze.right)
+    }
+
+    fn ends_blank(&self, text: &str) -> bool {
+        text.bytes().next_back().is_some_and(|byte| self.is_blank(byte))
     }
 
     /// Calls `each` with the raw words of a stretch of text, left to right; false if they are not certain for a stretch that
@@ -195,21 +203,23 @@ impl Raw {
         let Ok(length) = u32::try_from(bytes.len()) else { return false };
         let Some(spaces) = self.spaces.filter(|_| !self.collapse) else {
             let is_certain = self.spaces.is_none_or(|spaces| {
-                adds(spaces, place)
-                    && match self.squeeze {
-                        None => place.first && place.last,
-                        Some(Squeeze { right, .. }) => {
-                            right || !bytes.last().is_some_and(|&byte| self.is_blank(byte))
-                        }
-                    }
+                adds(spaces, place) && (self.squeeze.is_some() || place.first && place.last)
             });
-            if is_certain {
-                let (from, to) = if self.is_line { between_ends(text) } else { (0, bytes.len()) };
-                self.apart.for_each_list(&bytes[..to], from, |starts, ends, characters| {
-                    each(RawList::Words { starts, ends, characters });
-                });
+            if !is_certain {
+                return false;
             }
-            return is_certain;
+            let (from, to) = if self.is_line { between_ends(text) } else { (0, bytes.len()) };
+            let mut done = 0;
+            self.apart.for_each_list(&bytes[..to], from, |starts, ends, characters| {
+                done = ends.last().copied().unwrap_or(done);
+                each(RawList::Words { starts, ends, characters });
+            });
+            if self.keeps_end() && done < length {
+                // Blanks at the end are a word; what has no other has rules of its own.
+                each(RawList::Words { starts: &[done], ends: &[length], characters: false });
+                return done > 0;
+            }
+            return true;
         };
         let adds = adds(spaces, place);
         let odd = |start: u32| match start {
