@@ -211,6 +211,104 @@ def test_added_tokens_equal_hf(pair: Any, name: str, rules: float) -> None:
     assert found > compared / 4
 
 
+def compare_batches(theirs: Any, tok: jogak.Tokenizer, texts: list[str], case: Any) -> None:
+    """The same ids, text by text and all together."""
+    expected = [found.ids for found in theirs.encode_batch(texts, add_special_tokens=False)]
+    for threads in (1, 2):
+        found = tok.encode_batch(texts, num_threads=threads).to_lists()
+        for text, ids, wanted in zip(texts, found, expected, strict=True):
+            assert ids == wanted, (text, case)
+    assert [tok.encode(text) for text in texts[:50]] == expected[:50], case
+
+
+@pytest.mark.parametrize("form", [None, "nfc"])
+@pytest.mark.parametrize("normalized", [True, False, None])
+def test_runs_of_blanks_equal_hf(form: str | None, normalized: bool | None) -> None:
+    """GPT-NeoX's, Phi-2's: tokens that stand in nearly every line of code."""
+    peer = hf()
+    draw = random.Random(f"{form} {normalized}")
+    blanks = ["  ", "   ", "    ", "        ", "\t\t", "\n\n", "<|end|>", "|||A|||", " \n"]
+    words = [
+        "if",
+        "x",
+        "(",
+        "):",
+        "'s",
+        "'",
+        "low",
+        "é",
+        "e\u0301",
+        "가나",
+        "12",
+        "_",
+        "\u3000",
+        ".",
+    ]
+    for _ in range(12):
+        normal = peer.normalizers.NFC() if form else None
+        stages = (jogak.UnicodeForm("nfc"),) if form else ()
+        theirs, ours = bytes_pair(peer, normal, stages)
+        tokens = [
+            (
+                AddedToken(
+                    text,
+                    rstrip=draw.random() < 0.1,
+                    normalized=draw.random() < 0.5 if normalized is None else normalized,
+                    in_model=text in ours.model.pieces,
+                ),
+                text.startswith("<"),
+            )
+            for text in draw.sample(blanks, draw.randint(2, len(blanks)))
+        ]
+        tok = build(theirs, ours, normal, tokens)
+        assert tok is not None
+        parts = words * 2 + [" ", "\n", "\t", "\r"] * 4 + blanks * 2
+        texts = ["".join(draw.choices(parts, k=draw.randint(0, 60))) for _ in range(150)]
+        texts += ["".join(draw.choices(parts, k=60_000)), "    x\n" * 20_000, "x" * 100_000 + "  y"]
+        compare_batches(theirs, tok, texts, tokens)
+
+
+@pytest.mark.parametrize("name", ["bert", "clip"])
+def test_tokens_of_normalized_text_equal_hf(name: str) -> None:
+    """MPNet's and CLIP's: texts that surely have none are looked up as they stand."""
+    peer = hf()
+    n, draw = peer.normalizers, random.Random(name)
+    clip = [n.NFC(), n.Replace(peer.Regex(r"\s+"), " "), n.Lowercase()]
+    white = jogak.Replace(r"\s+", " ", regex=True)
+    normal, stages = {
+        "bert": (n.BertNormalizer(), (jogak.BertNormalizer(),)),
+        "clip": (n.Sequence(clip), (jogak.UnicodeForm("nfc"), white, jogak.Lowercase())),
+    }[name]
+    letters = [
+        "<",
+        ">",
+        "s",
+        "S",
+        "ab",
+        "AB",
+        "[",
+        "]",
+        " ",
+        " ",
+        "<s>",
+        "<AB>",
+        "<aB>",
+        "[a]",
+        "a",
+    ]
+    letters += ["\u226e", "\u0338", "\u0301", "\uff1c", "\0", "\u00ad", "é", "\n", "가", "12", "<a"]
+    for _ in range(20):
+        theirs, ours = wordpiece_pair(peer, normal, stages)
+        tokens = [
+            (AddedToken(text, normalized=draw.random() < 0.8, in_model=False), draw.random() < 0.5)
+            for text in draw.sample(["<s>", "<ab>", "[a]", "<|s|>", "<é>"], draw.randint(1, 3))
+        ]
+        tok = build(theirs, ours, normal, tokens)
+        assert tok is not None
+        texts = ["".join(draw.choices(letters, k=draw.randint(0, 30))) for _ in range(400)]
+        compare_batches(theirs, tok, texts, tokens)
+
+
 def token_spans(tok: jogak.Tokenizer, text: str, policy: Any, ids: set[int]) -> list[Any]:
     """Where these tokens are, in characters."""
     data = text.encode()

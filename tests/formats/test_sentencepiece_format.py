@@ -72,6 +72,16 @@ def test_every_field_comes_back(tmp_path: Path) -> None:
     assert sentencepiece.read_model(written(tmp_path, full)) == full
 
 
+def test_fields_that_say_nothing(tmp_path: Path) -> None:
+    """Models of OPUS-MT have a switch of Marian's SentencePiece, and it is off."""
+    off = protobuf.int_field(7, 0) + protobuf.bytes_field(8, b"")
+    fields = dataclasses.replace(TOY.normalizer, unknown_fields=off)
+    path = written(tmp_path, dataclasses.replace(TOY, normalizer=fields))
+    assert jogak.load(path).spec == jogak.load(written(tmp_path, TOY)).spec
+    peer = pytest.importorskip("sentencepiece").SentencePieceProcessor(model_file=str(path))
+    assert peer.encode("ab a") == jogak.load(path).encode("ab a")
+
+
 @pytest.mark.parametrize("kind", ["unigram", "bpe"])
 def test_written_and_read(tmp_path: Path, kind: str) -> None:
     pieces = PIECES[:-1] if kind == "bpe" else PIECES
@@ -157,6 +167,11 @@ def replaced(spec: Spec, **fields: Any) -> Spec:
         ({"pieces": (*PIECES, PIECES[0])}, FormatError, r"pieces\[8\] is '<unk>'"),
         ({"pieces": (*PIECES, Piece("<0x00>", 0.0, PieceType.BYTE))}, FormatError, "BYTE"),
         ({"unknown_fields": protobuf.int_field(9, 1)}, UnsupportedFeature, "not known"),
+        (
+            {"normalizer": NormalizerFields(unknown_fields=protobuf.int_field(7, 1))},
+            UnsupportedFeature,
+            "normalizer_spec that are not known",
+        ),
         (
             {"denormalizer": NormalizerFields(precompiled_charsmap=b"x")},
             UnsupportedFeature,

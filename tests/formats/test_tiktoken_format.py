@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import dataclasses
+import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from jogak import formats
 from jogak.errors import ConfigError, FormatError, UnsupportedFeature
 from jogak.formats import patterns, tiktoken
 from jogak.formats.bytelevel import to_bytes
+from jogak.formats.encodings import ENCODINGS
 from jogak.spec import Named, Split
 
 
@@ -75,8 +77,36 @@ def test_gpt2_has_the_same_ids_in_both_formats() -> None:
 def test_the_published_table_is_tiktokens(monkeypatch: pytest.MonkeyPatch) -> None:
     peer = pytest.importorskip("tiktoken_ext.openai_public")
     monkeypatch.setattr(peer, "load_tiktoken_bpe", lambda url, expected_hash: expected_hash)
-    for content, name in tiktoken.PUBLISHED.items():
-        assert getattr(peer, name)()["mergeable_ranks"] == content
+    theirs = peer.ENCODING_CONSTRUCTORS
+    known = {name: content for content, name in tiktoken.PUBLISHED.items()}
+    assert {"r50k_base", "p50k_base", "cl100k_base", "o200k_base"} <= known.keys() & theirs.keys()
+    for name in known.keys() & theirs.keys():
+        assert theirs[name]()["mergeable_ranks"] == known[name]
+
+
+def test_all_that_is_known_by_content_has_a_name() -> None:
+    shared = [name for names in tiktoken.SHARED.values() for name in names]
+    assert {*tiktoken.PUBLISHED.values(), *shared} <= ENCODINGS.keys()
+    assert not tiktoken.PUBLISHED.keys() & tiktoken.SHARED.keys()
+
+
+def test_a_file_of_several_encodings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write_file(tmp_path, BYTES)
+    content = hashlib.sha256(path.read_bytes()).hexdigest()
+    monkeypatch.setattr(tiktoken, "SHARED", {content: ("llama-3", "llama-3.1")})
+    with pytest.raises(ConfigError, match=r'llama-3 and of llama-3\.1, .* scheme="llama-3" or'):
+        formats.read(path)
+    # Whoever says how text is cut asks for no special tokens of others.
+    assert formats.read(path, pretokenizer="cl100k").spec.special_tokens == {}
+
+
+def test_a_file_that_is_known_by_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write_file(tmp_path, BYTES)
+    content = hashlib.sha256(path.read_bytes()).hexdigest()
+    monkeypatch.setattr(tiktoken, "PUBLISHED", {content: "qwen"})
+    spec = formats.read(path).spec
+    assert spec == formats.read(path, scheme="qwen").spec
+    assert spec.special_tokens["<|im_start|>"] == 151644
 
 
 def test_tiktoken_reads_the_same_ranks(tmp_path: Path) -> None:

@@ -112,6 +112,8 @@ pub struct Added {
     normalized: Search,
     /// Tells where nothing of the second search is found, before a text is normalized.
     suspects: Option<Suspects>,
+    /// Normalized text is the text as it comes.
+    as_it_comes: bool,
 }
 
 /// One of the two searches.
@@ -184,8 +186,9 @@ impl Added {
         };
         let (plain, _) = Search::new(&tokens, false, |token| Ok(token.text.clone()))?;
         let (normalized, texts) = Search::new(&tokens, true, normalized)?;
-        let suspects = Suspects::new(&texts, normalizer)?;
-        Ok(Self { plain, normalized, suspects, word, tokens })
+        let as_it_comes = normalizer.is_empty();
+        let suspects = if as_it_comes { None } else { Suspects::new(&texts, normalizer)? };
+        Ok(Self { plain, normalized, suspects, as_it_comes, word, tokens })
     }
 
     /// The choice to parse the special tokens `taken`, by their texts, and to refuse texts that have one
@@ -236,6 +239,11 @@ impl Added {
         self.run(&self.plain, text, trusted, Place::WHOLE, policy, &mut part)
     }
 
+    /// The texts of all tokens.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
+        self.tokens.iter().map(|token| token.text.as_str())
+    }
+
     /// The texts of the tokens that may be found in a text as it comes.
     pub(crate) fn plain_texts(&self) -> impl Iterator<Item = &str> {
         self.tokens.iter().filter(|token| !token.normalized).map(|token| token.text.as_str())
@@ -256,15 +264,21 @@ impl Added {
         if let SpecialPolicy::Chosen(chosen) = policy {
             return chosen.taken.may_look_twice(text, &SpecialPolicy::Parse);
         }
-        !self.normalized.is_idle(policy, false)
-            && self.suspects.as_ref().is_none_or(|suspects| suspects.may_be_in(text))
+        if self.normalized.is_idle(policy, false) {
+            return false;
+        }
+        match (&self.suspects, &self.normalized.finder) {
+            (Some(suspects), _) => suspects.may_be_in(text),
+            (None, Some(finder)) if self.as_it_comes => finder.is_match(text),
+            _ => true,
+        }
     }
 
     /// Whether that is told by each text.
     pub(crate) fn tells_absent(&self, policy: &SpecialPolicy) -> bool {
         match policy {
-            SpecialPolicy::Chosen(chosen) => chosen.taken.suspects.is_some(),
-            _ => self.suspects.is_some(),
+            SpecialPolicy::Chosen(chosen) => chosen.taken.tells_absent(&SpecialPolicy::Parse),
+            _ => self.as_it_comes || self.suspects.is_some(),
         }
     }
 

@@ -8,6 +8,7 @@ mod batch;
 mod characters;
 mod even;
 mod fuse;
+mod gaps;
 mod joined;
 mod parts;
 mod points;
@@ -37,6 +38,7 @@ use crate::random::SplitMix64;
 pub use batch::{Batch, Stretch, Text, divided};
 pub(crate) use batch::{numbered, stretches};
 use fuse::fuse;
+use gaps::Gaps;
 pub use points::EASTERN;
 pub use share::{Arriving, Rest};
 pub use worker::{CACHE_LIMIT, Worker, taught};
@@ -58,6 +60,8 @@ pub struct Tokenizer {
     cut_first: Option<RangeInclusive<u8>>,
     /// Each text is one word.
     leaves_whole: bool,
+    /// What tokens leave of a text is cut together.
+    joins_gaps: bool,
     /// The pieces that are words as they stand in the text, in order.
     raw_pieces: Box<[u32]>,
     /// How code points are read, if they are.
@@ -88,6 +92,7 @@ impl Tokenizer {
     pub fn new(prepare: Prepare, added: Added, model: Model, cache_limit: usize) -> Self {
         let looks_up_raw = raw::suits(&prepare, &model);
         let leaves_whole = prepare.leaves_whole();
+        let joins_gaps = gaps::suits(&prepare, &added, &model);
         let cuts_all_words = model.cuts_all_words(leaves_whole);
         let cut_first = raw::cut_first(&prepare, &model).filter(|_| looks_up_raw);
         let reads = points::Reads::new(&prepare, &added, &model).filter(|_| !looks_up_raw);
@@ -102,6 +107,7 @@ impl Tokenizer {
             cuts_all_words,
             cut_first,
             leaves_whole,
+            joins_gaps,
             raw_pieces,
             reads,
             density: batch::Density::default(),
@@ -177,22 +183,38 @@ impl Tokenizer {
         let policy = &request.specials;
         let looks_twice = self.looks_twice(input, policy);
         let raw = self.raw_of(input.text).filter(|_| remember && !looks_twice);
+        let joins = remember && self.joins_gaps;
         // Lent to the words while they are cut.
         let mut prepared = std::mem::take(&mut worker.prepared);
+        let mut gaps = std::mem::take(&mut worker.gaps);
         let prepare::Scratch { normalized, written } = &mut prepared;
-        let words =
-            |ready: Prepared<'_>, way: &mut Way, worker: &mut Worker, out: &mut Vec<u32>| {
-                if remember {
-                    self.remembered(ready, way, worker, out)
-                } else {
-                    self.plainly(ready, way, worker, out)
+        let words = |ready: Prepared<'_>,
+                     gaps: &mut Gaps,
+                     way: &mut Way,
+                     worker: &mut Worker,
+                     out: &mut Vec<u32>| {
+            if joins {
+                gaps.piece(ready.text);
+                Ok(())
+            } else if remember {
+                self.remembered(ready, way, worker, out)
+            } else {
+                self.plainly(ready, way, worker, out)
+            }
+        };
+        let token =
+            |id: u32, gaps: &mut Gaps, way: &mut Way, worker: &mut Worker, out: &mut Vec<u32>| {
+                if !joins {
+                    out.push(id);
+                    return Ok(());
                 }
+                gaps.token(id);
+                if gaps.is_full() { self.by_gaps(gaps, way, worker, out) } else { Ok(()) }
             };
         let result = self.added.for_each(input, policy, |part| {
             let (part, place, base) = match part {
                 Part::Token(id, ..) => {
-                    out.push(id);
-                    return Ok(());
+                    return token(id, &mut gaps, &mut way, worker, out);
                 }
                 Part::Text(part, place, base) => (part, place, base),
             };
@@ -206,15 +228,12 @@ impl Tokenizer {
                 let place = self.prepare.place(part, text, place)?;
                 let origins = || Ok(self.prepare.normalizer().aligned(part, place)?.1);
                 let ready = self.prepare.written(text, place, written, origins)?;
-                return words(ready, &mut way, worker, out);
+                return words(ready, &mut gaps, &mut way, worker, out);
             }
             let images = self.images(input, part, place, base)?;
             let inner = Input { text, trusted: images.as_deref() };
             let found = self.added.for_each_normalized(inner, place, policy, |found| match found {
-                Part::Token(id, ..) => {
-                    out.push(id);
-                    Ok(())
-                }
+                Part::Token(id, ..) => token(id, &mut gaps, &mut way, worker, out),
                 Part::Text(text, inner, from) => {
                     // The start of the text is asked for, and only the first stretch can be there.
                     let origins = || {
@@ -225,12 +244,15 @@ impl Tokenizer {
                         Ok(origins.part(0, text.len()).0)
                     };
                     let ready = self.prepare.written(text, inner, written, origins)?;
-                    words(ready, &mut way, worker, out)
+                    words(ready, &mut gaps, &mut way, worker, out)
                 }
             });
             found.map_err(|error| self.in_original(error, part, place, base))
         });
-        worker.prepared = prepared;
+        // All that is left, or what an error leaves behind.
+        let result = result.and_then(|()| self.by_gaps(&mut gaps, &mut way, worker, out));
+        gaps.clear();
+        (worker.prepared, worker.gaps) = (prepared, gaps);
         result.map_err(|error| in_characters(error, input.text))
     }
 

@@ -84,6 +84,13 @@ pub struct Prepared<'a> {
     parts: Option<&'a [(usize, usize)]>,
 }
 
+impl<'a> Prepared<'a> {
+    /// A text that is ready as it is.
+    pub(crate) fn whole(text: &'a str) -> Self {
+        Self { text, parts: None }
+    }
+}
+
 /// A [`Prepared`] text that is kept, with the bytes of the original that each of its bytes stands for.
 #[derive(Debug, Clone)]
 pub struct AlignedText {
@@ -159,6 +166,12 @@ impl Prepare {
     /// Whether blanks are dropped, and words are what they leave.
     pub(crate) fn only_drops_blanks(&self) -> bool {
         matches!(self.front, Front::Nothing) && self.pretokenizer.only_drops_blanks()
+    }
+
+    /// Whether normalized text is cut by this scheme, and nothing else is done to it.
+    pub(crate) fn only_cuts_by(&self, scheme: &Scheme) -> bool {
+        matches!(self.front, Front::Nothing)
+            && self.pretokenizer.schemes() == std::slice::from_ref(scheme)
     }
 
     /// Whether a text that is made ready is one word for certain.

@@ -114,12 +114,16 @@ def loaded_from(data: bytes, name: str = "the model") -> Loaded:
 
 
 def _check_known(file: ModelFile, name: str) -> None:
-    """Refuses what could change ids and is not understood here."""
+    """Refuses what could change ids and is not understood here.
+
+    A number that is 0 and a text that is empty say nothing: Marian's SentencePiece, which wrote the models
+    of OPUS-MT, has switches for the case of letters in normalizer_spec, and they are off.
+    """
     for cannot, what in (
-        (bool(file.unknown_fields), "fields of the model that are not known"),
-        (bool(file.normalizer.unknown_fields), "fields of normalizer_spec that are not known"),
+        (file.unknown_fields, "fields of the model that are not known"),
+        (file.normalizer.unknown_fields, "fields of normalizer_spec that are not known"),
     ):
-        if cannot:
+        if any(field.value for field in protobuf.fields(cannot, "", name)):
             raise UnsupportedFeature(
                 f"{name}: the model has {what}; open it with read_model to see what they are"
             )

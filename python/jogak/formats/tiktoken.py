@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "PUBLISHED",
+    "SHARED",
     "model_of",
     "pieces_of",
     "rank_pieces",
@@ -63,6 +64,17 @@ PUBLISHED: Mapping[str, str] = {
     "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069": "p50k_base",
     "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7": "cl100k_base",
     "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d": "o200k_base",
+    "d0bdbaf59b0762c8c807617e2d8ea51420eb1b1de266df2495be755c8e0ed6ed": "llama-4",
+    "b2b1b8dfb5cc5f024bafc373121c6aba3f66f9a5a0269e243470a1de16a33186": "qwen",
+    "b6c497a7469b33ced9c38afb1ad6e47f03f5e5dc05f15930799210ec050c5103": "kimi-k2",
+}
+
+#: The same, of a file that is several: what they call their special tokens differs.
+SHARED: Mapping[str, tuple[str, ...]] = {
+    "82e9d31979e92ab929cd544440f129d9ecd797b69e327f80f17e1c50d5551b55": ("llama-3", "llama-3.1"),
+    "b34b360dbb493e781e479794586d661700670d65564001f23024971d1f2fa126": (
+        *("whisper", "whisper-large-v3"),
+    ),
 }
 
 _LINE = re.compile(rb"([A-Za-z0-9+/]*={0,2}) ([0-9]{1,9})")
@@ -106,7 +118,14 @@ def read(
     data = read_bytes(path)
     ranks = _core.read_ranks(data) or _ranks(data, name)
     if scheme is None:
-        scheme = PUBLISHED.get(_core.sha256(data))
+        digest = _core.sha256(data)
+        scheme = PUBLISHED.get(digest)
+        if digest in SHARED and pattern is None and pretokenizer is None:
+            one, other = SHARED[digest]
+            raise ConfigError(
+                f"{name}: this is the file of {one} and of {other}, whose special tokens have other names; "
+                f'say which it is: scheme="{one}" or scheme="{other}"'
+            )
     if scheme is not None:
         published = encoding(scheme)
         if special_tokens is None:

@@ -3,7 +3,8 @@
 //!
 //! In words: the first character of such a token came of one of a few; behind it, characters of ASCII stay what they are, or
 //! become small. So where one that it may have come of stands, and behind it the letters of the token as far as there is
-//! ASCII, the token may be there. (What is not of ASCII may become anything, several characters as well, or go.)
+//! ASCII, the token may be there. (What is not of ASCII may become anything, several characters as well, or go.) A few letters
+//! are enough: false alarms cost time alone.
 
 use super::finder::{Finder, Found};
 use crate::error::Result;
@@ -14,9 +15,14 @@ use crate::normalize::Normalizer;
 pub(super) struct Suspects {
     /// What tokens may begin with.
     firsts: Finder,
-    /// The rest of each token, normalized, behind its first character.
+    /// What stands behind the first character of normalized tokens, as far as it is looked at.
     rests: Vec<String>,
 }
+
+/// So many letters of a token are looked at, behind its first one.
+const LETTERS: usize = 4;
+/// With more that differ, nobody looks at all of them wherever a token may begin.
+const MOST: usize = 32;
 
 impl Suspects {
     /// None if nothing is certain of these tokens, as they stand in normalized text.
@@ -29,13 +35,15 @@ impl Suspects {
             else {
                 return Ok(None);
             };
-            rests.push(rest.collect());
+            rests.push(rest.take(LETTERS).collect());
             if !firsts.contains(&first) {
                 let Some(sources) = normalizer.sources(first) else { return Ok(None) };
                 firsts.extend(sources);
             }
         }
-        if firsts.is_empty() {
+        rests.sort_unstable();
+        rests.dedup();
+        if firsts.is_empty() || rests.len() > MOST {
             return Ok(None);
         }
         let firsts: Vec<String> = firsts.into_iter().map(String::from).collect();

@@ -16,8 +16,8 @@ use memchr::{memchr, memchr3};
 
 use crate::error::{Error, Result};
 
-/// So many texts have a table of all transitions; more of them have small states.
-const FEW: usize = 100;
+/// Texts of so many bytes together have a table of all transitions; more of them have small states.
+const FEW: usize = 1 << 11;
 /// By so many bytes it is told where a text may begin.
 const HEAD: usize = 3;
 
@@ -108,7 +108,7 @@ impl Finder {
     /// [`Error::TooLarge`] if they are too many.
     pub(super) fn new(texts: &[String]) -> Result<Self> {
         let kind = MatchKind::LeftmostLongest;
-        let automaton = if texts.len() <= FEW {
+        let automaton = if texts.iter().map(String::len).sum::<usize>() <= FEW {
             let mut builder = DFA::builder();
             builder.match_kind(kind).prefilter(false).build(texts).map(States::Few)
         } else {
@@ -224,7 +224,7 @@ mod tests {
                 let rest = (0..below(longest)).map(|_| letters[below(letters.len())]);
                 std::iter::once(first).chain(rest.collect::<Vec<_>>()).collect()
             };
-            let many = if round % 5 == 0 { FEW + 20 } else { 6 };
+            let many = if round % 25 == 0 { FEW } else { 6 };
             let texts: Vec<String> = (0..many).map(|_| word(6)).collect();
             let text: String = (0..4).map(|_| word(40)).collect();
             let mut finder = Finder::new(&texts).unwrap();

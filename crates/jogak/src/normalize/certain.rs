@@ -84,6 +84,10 @@ impl Normalizer {
         for (number, stage) in stages.iter().enumerate() {
             let keeps_letters = || stages[..number].iter().all(Stage::keeps_letters);
             if collapse || squeeze.is_some() {
+                // The case of letters has nothing to do with blanks.
+                if matches!(stage, Stage::Case(_)) {
+                    continue;
+                }
                 return Ok(None);
             }
             let map = match stage {

@@ -11,7 +11,9 @@
 use super::characters::{ByCharacters, Seen};
 use super::texts::ByBlocks;
 use super::{Learned, Tokenizer, Worker, fuse};
-use crate::cache::{KnownWords, LONGEST_KNOWN, Queue, hash_at, look_up_between};
+use crate::cache::{
+    KnownWords, LONGEST_KNOWN, Listed, Queue, hash_at, look_up_between, look_up_listed,
+};
 use crate::error::Result;
 use crate::model::cuts::Cuts;
 use crate::model::{Bpe, Scratch, Way};
@@ -198,6 +200,22 @@ impl<'a> Words<'a> {
         self.habit.saw(seen.words, seen.joined);
     }
 
+    /// Appends the ids of words that start and end there; `behind` is told how many ids there are behind each of them.
+    pub(super) fn spans(
+        &mut self,
+        known: &mut KnownWords,
+        starts: &[u32],
+        ends: &[u32],
+        out: &mut Vec<u32>,
+        behind: impl FnMut(usize),
+    ) {
+        let (bytes, words) = (self.bytes, Listed::new(starts, ends));
+        let mut learn = |known: &mut KnownWords, start: usize, end: usize, ids: &mut Vec<u32>| {
+            self.new_word(known, start, end, ids);
+        };
+        look_up_listed(bytes, known, words, out, &mut learn, behind);
+    }
+
     /// Appends the ids of all bytes as one word that is cut whatever it begins with. If it says no, nothing is done.
     fn text(&mut self, known: &mut KnownWords, out: &mut Vec<u32>) -> bool {
         let Self { bytes, all, ref mut learner, .. } = *self;
@@ -242,9 +260,7 @@ impl<'a> Words<'a> {
     /// Whether a quarter of the bytes between the first and the last border are of such characters.
     fn has_characters(&self, borders: &[u32]) -> bool {
         let (Some(&first), Some(&last)) = (borders.first(), borders.last()) else { return false };
-        let bytes = &self.bytes[first as usize..last as usize];
-        let characters = count(bytes, |byte| byte & 0xF0 == 0xE0);
-        characters > 0 && characters * 3 * 4 >= bytes.len()
+        has_characters(&self.bytes[first as usize..last as usize])
     }
 
     /// Appends the ids of words that are looked up whole.
@@ -299,6 +315,12 @@ impl<'a> Words<'a> {
             learner.tokenizer.remember(known, &learner.text[start..end], &ids[before..]);
         }
     }
+}
+
+/// Whether a quarter of some bytes are of characters of three bytes.
+pub(super) fn has_characters(bytes: &[u8]) -> bool {
+    let characters = count(bytes, |byte| byte & 0xF0 == 0xE0);
+    characters > 0 && characters * 3 * 4 >= bytes.len()
 }
 
 /// Whether nearly all of so many bytes are of `characters` of three bytes. With fewer, a text that is one word falls into so many

@@ -11,7 +11,7 @@ use crate::vocab::Vocab;
 
 use super::singles::Singles;
 use super::strange::StrangeWords;
-use super::{Tokenizer, answer, joined, words};
+use super::{Tokenizer, answer, gaps, joined, words};
 
 /// How much memory a worker may use to remember words, in bytes; as much again once spans are asked for. (A large
 /// vocabulary that a worker is taught may take more than its share; characters take up to two and a half megabytes beside it.)
@@ -67,6 +67,7 @@ pub struct Worker {
     pub(super) parts: Vec<answer::Part>,
     /// Room for short texts.
     pub(super) joined: joined::Joined,
+    pub(super) gaps: gaps::Gaps,
 }
 
 impl Worker {
@@ -83,6 +84,7 @@ impl Worker {
             room: Room::default(),
             parts: Vec::new(),
             joined: joined::Joined::default(),
+            gaps: gaps::Gaps::default(),
         })
     }
 
