@@ -1,7 +1,7 @@
 //! What a worker remembers of words is never seen in ids: whole words, parts of words and characters, known or
 //! new, in tables with and without room.
 
-use jogak::added::{Added, Input, SpecialPolicy};
+use jogak::added::{Added, AddedToken, Input, Part, SpecialPolicy};
 use jogak::model::{Bpe, BpeParts, Model, Scratch, Way};
 use jogak::normalize::Normalizer;
 use jogak::observe::Silent;
@@ -257,6 +257,66 @@ fn ids_where_bytes_are_missing() {
         };
         check(&mut dice, Bpe::new(parts).expect("a model"), round);
     }
+}
+
+/// What tokens leave of a text is cut together where they come often.
+#[test]
+fn ids_between_tokens() {
+    let mut dice = Dice(SplitMix64::new(13));
+    let request = Request { specials: SpecialPolicy::Parse, ..Request::default() };
+    let runs = ["  ", "   ", "    ", "\t\t", "\n\n", " \n", "<|end|>", "the"];
+    let mut tokens_found = 0;
+    for round in 0..40 {
+        let (mut pieces, mut pairs) = model(&mut dice, 200, true);
+        // What is cut among blanks is seen by what merges.
+        for [one, other] in [*b"\t\r", *b"\r\n", *b"\r\r", *b" \r", *b"\n\r", *b"\r ", *b"\r\t"] {
+            pairs.push((u32::from(one), u32::from(other)));
+            pieces.push(vec![one, other]);
+        }
+        let found: Vec<AddedToken> = (10_000..)
+            .zip(runs)
+            .filter(|_| dice.below(3) > 0)
+            .map(|(id, text)| AddedToken { text: text.into(), id, ..AddedToken::default() })
+            .collect();
+        let tokenizer = Tokenizer::new(
+            Prepare::new(&[], &[Scheme::Gpt2]).expect("a front half"),
+            Added::new(found, &Normalizer::default()).expect("tokens"),
+            Model::Bpe(bpe(&pieces, pairs, round % 2 == 0)),
+            [1 << 14, 1 << 26][round % 2],
+        );
+        let mut worker = tokenizer.worker();
+        let parts = [LETTERS, &["\n", "\r", "\t", " ", " ", " ", "'s", "'"], &runs].concat();
+        let mut text =
+            |of: &[&str], parts: usize| -> String { (0..parts).map(|_| dice.one(of)).collect() };
+        let mut texts: Vec<String> =
+            (0..60).map(|number| text(&parts, [3, 30, 300][number % 3])).collect();
+        texts.push(text(&parts[LETTERS.len() - 8..], 60_000));
+        for _ in 0..2 {
+            for text in &texts {
+                let mut expected = Vec::new();
+                let piece = |part: Part<'_>| {
+                    match part {
+                        Part::Text(text, ..) => {
+                            expected.extend(plainly(&tokenizer, &Scheme::Gpt2, text))
+                        }
+                        Part::Token(id, ..) => {
+                            tokens_found += 1;
+                            expected.push(id);
+                        }
+                    }
+                    Ok(())
+                };
+                let text = text.as_str();
+                tokenizer.added().for_each(text.into(), &request.specials, piece).expect("parts");
+                let mut ids = vec![7];
+                tokenizer
+                    .encode(text, &request, &mut worker, &mut ids)
+                    .expect("all bytes are pieces");
+                assert!(ids[1..] == expected, "round {round}: {text:?}");
+            }
+        }
+    }
+    assert!(tokens_found > 100_000, "{tokens_found}");
 }
 
 /// Texts of many kinds, alone and together, are what their words are, each by itself.
