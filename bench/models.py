@@ -79,6 +79,39 @@ def _deepseek(file: dict[str, Any]) -> None:
     file["pre_tokenizer"] = _pretokenizers(numbers, han, _split(_DEEPSEEK), _BYTES)
 
 
+def _deepseek_tokens(file: dict[str, Any]) -> None:
+    """With tokens that begin with what stands in Korean and Chinese, too."""
+    _deepseek(file)
+    texts = (
+        "<｜begin▁of▁sentence｜>",
+        "<｜User｜>",
+        "<｜place▁holder▁no▁0｜>",
+        "<|EOT|>",
+        "｜DSML｜",
+    )
+    _add(file, *texts)
+
+
+def _add(file: dict[str, Any], *texts: str, normalized: bool = False) -> None:
+    """Special tokens, which are looked for in normalized text or in text as it comes."""
+    ids = [*file["model"]["vocab"].values(), *(token["id"] for token in file["added_tokens"])]
+    rules = dict.fromkeys(("single_word", "lstrip", "rstrip"), False)
+    for id_, text in enumerate(texts, max(ids) + 1):
+        token = {"id": id_, "content": text, **rules, "normalized": normalized, "special": True}
+        file["added_tokens"].append(token)
+
+
+def _mt5(file: dict[str, Any]) -> None:
+    """As transformers converted SentencePiece's Unigram models for years: mT5's, BGE-M3's, NLLB's."""
+    file["normalizer"] = _normalizers(file["normalizer"], _replace(" {2,}", " ", "Regex"))
+    file["pre_tokenizer"] = {"type": "Metaspace", "replacement": "▁", "add_prefix_space": True}
+
+
+def _mpnet(file: dict[str, Any]) -> None:
+    file["normalizer"]["lowercase"] = True
+    _add(file, "<unk>", normalized=True)
+
+
 def _starcoder(file: dict[str, Any]) -> None:
     digits = {"type": "Digits", "individual_digits": True}
     file["pre_tokenizer"] = _pretokenizers(digits, {**_BYTES, "use_regex": True})
@@ -134,6 +167,9 @@ OTHERS = {
     "ways/sentencepiece.json": ("t5-small/tokenizer.json", _sentencepiece),
     "ways/albert.json": ("t5-small/tokenizer.json", _albert),
     "ways/deepseek-v3.json": ("gpt2/tokenizer.json", _deepseek),
+    "ways/deepseek-tokens.json": ("gpt2/tokenizer.json", _deepseek_tokens),
+    "ways/mt5.json": ("t5-small/tokenizer.json", _mt5),
+    "ways/mpnet.json": ("bert-base-cased/tokenizer.json", _mpnet),
     "ways/starcoder.json": ("gpt2/tokenizer.json", _starcoder),
     "ways/llama-3.json": ("cl100k_base/cl100k_base.tiktoken", _llama_3),
 }

@@ -273,6 +273,13 @@ WAY_OTHERS = {
     "sentencepiece": (tokenizers_1(), splintr(around="0,1")),
     "albert": (tokenizers_1(), splintr(around="0,1")),
 }
+#: With tokens that come often, or are looked for in normalized text; files that were converted years ago.
+MORE_WAYS = {
+    "GPT-NeoX's, BPE": ("gpt-neox/tokenizer.json", (tokenizers_1(), fastokens(), splintr())),
+    "DeepSeek's with its tokens, BPE": ("ways/deepseek-tokens.json", (fastokens(), splintr())),
+    "mT5's, Unigram": ("ways/mt5.json", (splintr(around="0,1"),)),
+    "MPNet's, WordPiece": ("ways/mpnet.json", (tokenizers_1(), splintr(around="1,1"))),
+}
 XLNET = "xlnet-base-cased/tokenizer.json"
 XLNET_ENCODERS = (
     *SENTENCEPIECE_ENCODERS,
@@ -458,6 +465,10 @@ WORKS = (
             ("SentencePiece's for HF, Unigram", "sentencepiece"),
             ("ALBERT's, Unigram", "albert"),
         )
+    ),
+    *(
+        encoding("encode-more-ways", label, (*WAY_ENCODERS, *others), (*TWO, "code"), file)
+        for label, (file, others) in MORE_WAYS.items()
     ),
     # What tokie makes of it has no tokens.
     encoding("encode-ways", "the first GPT's, BPE", WAY_ENCODERS[:2], (*TWO, "code"), models.GPT),

@@ -260,7 +260,7 @@ mod tests {
     #[test]
     fn nearly_one_at_each_place() {
         let token = "<".repeat(1000) + ">";
-        let finder = Finder::new(&[token.clone()]).unwrap();
+        let finder = Finder::new(std::slice::from_ref(&token)).unwrap();
         let text = "<".repeat(1 << 20) + ">";
         let start = text.len() - token.len();
         assert_eq!(
