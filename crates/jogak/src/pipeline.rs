@@ -183,34 +183,40 @@ impl Tokenizer {
         let policy = &request.specials;
         let looks_twice = self.looks_twice(input, policy);
         let raw = self.raw_of(input.text).filter(|_| remember && !looks_twice);
-        let joins = remember && self.joins_gaps;
         // Lent to the words while they are cut.
         let mut prepared = std::mem::take(&mut worker.prepared);
-        let mut gaps = std::mem::take(&mut worker.gaps);
+        let joins = remember && self.joins_gaps;
+        let mut gaps = joins.then(|| worker.gaps.take().unwrap_or_default());
         let prepare::Scratch { normalized, written } = &mut prepared;
         let words = |ready: Prepared<'_>,
-                     gaps: &mut Gaps,
+                     gaps: &mut Option<Box<Gaps>>,
                      way: &mut Way,
                      worker: &mut Worker,
                      out: &mut Vec<u32>| {
-            if joins {
-                gaps.piece(ready.text);
-                Ok(())
-            } else if remember {
+            if let Some(gaps) = gaps {
+                if gaps.piece(ready.text) {
+                    return Ok(());
+                }
+                self.by_gaps(gaps, way, worker, out)?;
+            }
+            if remember {
                 self.remembered(ready, way, worker, out)
             } else {
                 self.plainly(ready, way, worker, out)
             }
         };
-        let token =
-            |id: u32, gaps: &mut Gaps, way: &mut Way, worker: &mut Worker, out: &mut Vec<u32>| {
-                if !joins {
-                    out.push(id);
-                    return Ok(());
-                }
-                gaps.token(id);
-                if gaps.is_full() { self.by_gaps(gaps, way, worker, out) } else { Ok(()) }
+        let token = |id: u32,
+                     gaps: &mut Option<Box<Gaps>>,
+                     way: &mut Way,
+                     worker: &mut Worker,
+                     out: &mut Vec<u32>| {
+            let Some(gaps) = gaps else {
+                out.push(id);
+                return Ok(());
             };
+            gaps.token(id);
+            if gaps.is_full() { self.by_gaps(gaps, way, worker, out) } else { Ok(()) }
+        };
         let result = self.added.for_each(input, policy, |part| {
             let (part, place, base) = match part {
                 Part::Token(id, ..) => {
@@ -249,10 +255,14 @@ impl Tokenizer {
             });
             found.map_err(|error| self.in_original(error, part, place, base))
         });
-        // All that is left, or what an error leaves behind.
-        let result = result.and_then(|()| self.by_gaps(&mut gaps, &mut way, worker, out));
-        gaps.clear();
-        (worker.prepared, worker.gaps) = (prepared, gaps);
+        let result = match &mut gaps {
+            Some(gaps) => result.and_then(|()| self.by_gaps(gaps, &mut way, worker, out)),
+            None => result,
+        };
+        worker.prepared = prepared;
+        // An error leaves something behind.
+        gaps.iter_mut().for_each(|gaps| gaps.clear());
+        worker.gaps = gaps.or_else(|| worker.gaps.take());
         result.map_err(|error| in_characters(error, input.text))
     }
 

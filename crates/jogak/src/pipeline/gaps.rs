@@ -27,7 +27,7 @@ use crate::pretokenize::Scheme;
 
 /// What stands in the place of a token.
 const GAP: char = '\n';
-/// Pieces are put together up to so many bytes, and the one that goes beyond.
+/// Pieces are put together up to so many bytes, and the one that goes beyond. One of so many goes by itself.
 const FULL: usize = 1 << 16;
 
 /// Pieces of a text, and the tokens between them.
@@ -56,14 +56,21 @@ pub(super) fn suits(prepare: &Prepare, added: &Added, model: &Model) -> bool {
 }
 
 impl Gaps {
+    /// Whether there are enough of them.
     pub(super) fn is_full(&self) -> bool {
         self.pieces.len() >= FULL
     }
 
-    pub(super) fn piece(&mut self, text: &str) {
-        self.pieces.push_str(text);
+    /// Takes a piece, if it is not long.
+    pub(super) fn piece(&mut self, text: &str) -> bool {
+        let fits = text.len() < FULL;
+        if fits {
+            self.pieces.push_str(text);
+        }
+        fits
     }
 
+    /// Takes a token, which stands behind the last piece.
     pub(super) fn token(&mut self, id: u32) {
         self.tokens.push((self.pieces.len() as u32, id));
         self.pieces.push(GAP);

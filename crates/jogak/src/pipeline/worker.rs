@@ -67,7 +67,8 @@ pub struct Worker {
     pub(super) parts: Vec<answer::Part>,
     /// Room for short texts.
     pub(super) joined: joined::Joined,
-    pub(super) gaps: gaps::Gaps,
+    /// Room for what tokens leave of a text, where they come often.
+    pub(super) gaps: Option<Box<gaps::Gaps>>,
 }
 
 impl Worker {
@@ -84,7 +85,7 @@ impl Worker {
             room: Room::default(),
             parts: Vec::new(),
             joined: joined::Joined::default(),
-            gaps: gaps::Gaps::default(),
+            gaps: None,
         })
     }
 
