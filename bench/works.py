@@ -273,7 +273,7 @@ WAY_OTHERS = {
     "sentencepiece": (tokenizers_1(), splintr(around="0,1")),
     "albert": (tokenizers_1(), splintr(around="0,1")),
 }
-#: With tokens that come often, or are looked for in normalized text; files that were converted years ago.
+#: Tokens that come often, or are looked for in normalized text; files converted years ago.
 MORE_WAYS = {
     "GPT-NeoX's, BPE": ("gpt-neox/tokenizer.json", (tokenizers_1(), fastokens(), splintr())),
     "DeepSeek's with its tokens, BPE": ("ways/deepseek-tokens.json", (fastokens(), splintr())),

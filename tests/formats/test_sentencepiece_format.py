@@ -73,7 +73,7 @@ def test_every_field_comes_back(tmp_path: Path) -> None:
 
 
 def test_fields_that_say_nothing(tmp_path: Path) -> None:
-    """Models of OPUS-MT have a switch of Marian's SentencePiece, and it is off."""
+    """Models of OPUS-MT have a switch that SentencePiece does not know, and it is off."""
     off = protobuf.int_field(7, 0) + protobuf.bytes_field(8, b"")
     fields = dataclasses.replace(TOY.normalizer, unknown_fields=off)
     path = written(tmp_path, dataclasses.replace(TOY, normalizer=fields))

@@ -168,10 +168,9 @@ impl Prepare {
         matches!(self.front, Front::Nothing) && self.pretokenizer.only_drops_blanks()
     }
 
-    /// Whether normalized text is cut by this scheme, and nothing else is done to it.
-    pub(crate) fn only_cuts_by(&self, scheme: &Scheme) -> bool {
-        matches!(self.front, Front::Nothing)
-            && self.pretokenizer.schemes() == std::slice::from_ref(scheme)
+    /// Whether normalized text is cut by GPT-2's scheme, and nothing else is done to it.
+    pub(crate) fn only_cuts_as_gpt2(&self) -> bool {
+        matches!(self.front, Front::Nothing) && self.pretokenizer.schemes() == [Scheme::Gpt2]
     }
 
     /// Whether a text that is made ready is one word for certain.

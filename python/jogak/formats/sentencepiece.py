@@ -116,8 +116,8 @@ def loaded_from(data: bytes, name: str = "the model") -> Loaded:
 def _check_known(file: ModelFile, name: str) -> None:
     """Refuses what could change ids and is not understood here.
 
-    A number that is 0 and a text that is empty say nothing: Marian's SentencePiece, which wrote the models
-    of OPUS-MT, has switches for the case of letters in normalizer_spec, and they are off.
+    A number that is 0 and a text that is empty say nothing: models of OPUS-MT have a switch that
+    SentencePiece does not know, and it is off.
     """
     for cannot, what in (
         (file.unknown_fields, "fields of the model that are not known"),

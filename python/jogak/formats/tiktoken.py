@@ -123,8 +123,8 @@ def read(
         if digest in SHARED and pattern is None and pretokenizer is None:
             one, other = SHARED[digest]
             raise ConfigError(
-                f"{name}: this is the file of {one} and of {other}, whose special tokens have other names; "
-                f'say which it is: scheme="{one}" or scheme="{other}"'
+                f"{name}: this is the file of {one} and of {other}, whose special tokens have other "
+                f'names; say which it is: scheme="{one}" or scheme="{other}"'
             )
     if scheme is not None:
         published = encoding(scheme)

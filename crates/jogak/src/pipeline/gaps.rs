@@ -23,7 +23,6 @@ use crate::added::Added;
 use crate::error::Result;
 use crate::model::{Model, Way};
 use crate::prepare::{Prepare, Prepared};
-use crate::pretokenize::Scheme;
 
 /// What stands in the place of a token.
 const GAP: char = '\n';
@@ -50,7 +49,7 @@ pub(super) struct Gaps {
 /// Whether tokens are such that come often, and what they leave may be joined.
 pub(super) fn suits(prepare: &Prepare, added: &Added, model: &Model) -> bool {
     let is_blank = |text: &str| text.len() > 1 && text.chars().all(char::is_whitespace);
-    prepare.only_cuts_by(&Scheme::Gpt2)
+    prepare.only_cuts_as_gpt2()
         && model.bpe().is_some_and(crate::model::Bpe::leaves_bytes)
         && added.texts().any(is_blank)
 }
