@@ -188,7 +188,7 @@ CASES = [
       ("a.model: the model has remove_extra_whitespaces=true and escape_whitespaces=false",
        "Set escape_whitespaces to true")),
     C("a field that is not known", jogak.UnsupportedFeature,
-      load_file("a.model", b"\x0a\x05\x0a\x01a\x18\x02\x7a\x00", format="sentencepiece"),
+      load_file("a.model", b"\x0a\x05\x0a\x01a\x18\x02\x7a\x01x", format="sentencepiece"),
       ("a.model: the model has fields of the model that are not known", "open it with read_model")),
     C("another way back", jogak.UnsupportedFeature, with_decoder("a.model", DecodeFuse()),
       ("a.model: a SentencePiece model cannot say the decoder", "decoder=None")),
