@@ -183,6 +183,17 @@ NORMALIZERS: dict[str, tuple[Normalizer, ...]] = {
         jogak.Replace(" {2,}", " ", regex=True),
     ),
     "only squeezed": (jogak.Lowercase(), jogak.Replace(" {2,}", " ", regex=True)),
+    "squeezed, then small": (
+        jogak.HfNmt(),
+        jogak.UnicodeForm("nfkc"),
+        jogak.Replace(" {2,}", " ", regex=True),
+        jogak.Lowercase(),
+    ),
+    "collapsed, then small": (
+        jogak.RuleSet("nmt_nfkc"),
+        jogak.CollapseSpaces(),
+        jogak.Lowercase(),
+    ),
     "only stripped": (jogak.Strip(right=False), jogak.RuleSet("nmt_nfkc"), jogak.Strip()),
     "replaced across": (jogak.Replace("x y", "z"), jogak.Replace(r"\s{2,}", " ", regex=True)),
     "clip": (jogak.UnicodeForm("nfc"), jogak.Replace(r"\s+", " ", regex=True), jogak.Lowercase()),

@@ -364,7 +364,7 @@ mod tests {
             vec![replace("a b", false)],
             vec![replace("a", true)],
             vec![Rule::Strip { left: true, right: false }],
-            vec![Rule::CollapseSpaces, Rule::Lowercase],
+            vec![Rule::CollapseSpaces, Rule::Form(Form::Nfkc)],
             vec![Rule::Prepend("x".to_owned())],
             vec![Rule::Charsmap {
                 bytes: super::super::compile(&[("a b".to_owned(), "c".to_owned())]).unwrap(),
@@ -481,6 +481,8 @@ mod tests {
         assert_eq!(found(&[squeeze("▁")]), Some(Squeeze { to_mark, right: false }));
         assert_eq!(found(&[strip(true, false), squeeze("▁")]), found(&[squeeze("▁")]));
         assert_eq!(found(&[strip(false, true), squeeze("▁")]), Some(Squeeze { to_mark, right }));
+        // The case of letters is none of its business.
+        assert_eq!(found(&[squeeze("▁"), Rule::Lowercase]), found(&[squeeze("▁")]));
         let clusters = Rule::Charsmap { bytes: vec![], keep: vec![], graphemes: true };
         let rules = [strip(true, true), clusters, squeeze(" ")];
         assert_eq!(found(&rules), Some(Squeeze { to_mark: false, right }));
@@ -488,7 +490,7 @@ mod tests {
         for rules in [
             vec![squeeze("x")],
             vec![squeeze("")],
-            vec![squeeze(" "), Rule::Lowercase],
+            vec![squeeze(" "), Rule::Form(Form::Nfkc)],
             vec![squeeze(" "), strip(true, true)],
             vec![strip(true, true), Rule::Lowercase],
             vec![Rule::Replace { pattern: " {3,}".into(), with: " ".into(), regex: true }],
