@@ -102,7 +102,7 @@ def _add(file: dict[str, Any], *texts: str, normalized: bool = False) -> None:
 
 
 def _mt5(file: dict[str, Any]) -> None:
-    """As transformers converted SentencePiece's Unigram models for years: mT5's, BGE-M3's, NLLB's."""
+    """As transformers converted SentencePiece's Unigram models for years."""
     file["normalizer"] = _normalizers(file["normalizer"], _replace(" {2,}", " ", "Regex"))
     file["pre_tokenizer"] = {"type": "Metaspace", "replacement": "▁", "add_prefix_space": True}
 

@@ -1,4 +1,4 @@
-//! Texts in which tokens come often: runs of spaces, which GPT-NeoX's, Phi-2's, OLMo's and ModernBERT's files have as tokens, stand
+//! Texts in which tokens come often: runs of spaces, which GPT-NeoX's, Phi-2's, MPT's and ModernBERT's files have as tokens, stand
 //! in nearly every line of code.
 //!
 //! In words: what tokens leave of a text is cut piece by piece, and what a piece costs is mostly a block of masks that is nearly

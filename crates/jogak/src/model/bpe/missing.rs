@@ -1,4 +1,4 @@
-//! Bytes that texts may have and a vocabulary of bytes has not: StarCoder's lacks six that no text of its corpus had.
+//! Bytes that texts may have and a vocabulary of bytes has not: SmolLM's lacks eight that no text of its corpus had.
 //!
 //! In words: such a byte is dropped, or something stands for it, before anything is merged or behind that. What stands left and
 //! right of a byte that is dropped may merge, though nothing lies across in the vocabulary. So words are cut, but not there:
