@@ -26,6 +26,36 @@ mod vocabulary;
 
 use pyo3::prelude::*;
 
+/// Python gives objects memory that is aligned to two words, whatever their type asks for: a vector in one would be read from where it
+/// must not be.
+macro_rules! fit_into_objects {
+    ($($object:ty),*) => {
+        $(const _: () = assert!(align_of::<$object>() <= 2 * size_of::<usize>());)*
+    };
+}
+
+fit_into_objects!(
+    counts::Counts,
+    counts::Cursor,
+    decoders::PyStream,
+    files::PyDocuments,
+    following::PyFollowing,
+    inputs::PyColumns,
+    inputs::PyForm,
+    lists::PyIntegers,
+    normalizers::PyNormalizer,
+    pieces::PyAddedTokens,
+    pieces::PyIds,
+    pieces::PyMerges,
+    pieces::PyPairs,
+    pieces::PyPieces,
+    surfaces::PyCounted,
+    surfaces::PyCut,
+    surfaces::PySurfaces,
+    texts::PyChosen,
+    tokenizer::PyTokenizer
+);
+
 /// The native module `jogak._core`. It needs no global lock: what changes belongs to one call, or has a
 /// lock of its own.
 #[pymodule(gil_used = false)]

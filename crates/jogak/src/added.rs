@@ -14,6 +14,7 @@
 
 mod absent;
 mod finder;
+mod inner;
 
 use std::sync::Arc;
 
@@ -22,8 +23,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::{Error, Result};
 use crate::normalize::{Buffers, Normalizer, Origins, Place};
+use crate::vocab::Vocab;
 use absent::Suspects;
 use finder::{Finder, Found};
+pub(crate) use inner::Inner;
 
 /// A token to be found, and the rules of finding it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -184,8 +187,9 @@ impl Added {
         } else {
             None
         };
-        let (plain, _) = Search::new(&tokens, false, |token| Ok(token.text.clone()))?;
-        let (normalized, texts) = Search::new(&tokens, true, normalized)?;
+        let (plain, _) =
+            Search::new(&tokens, |token| !token.normalized, |token| Ok(token.text.clone()))?;
+        let (normalized, texts) = Search::new(&tokens, |token| token.normalized, normalized)?;
         let as_it_comes = normalizer.is_empty();
         let suspects = if as_it_comes { None } else { Suspects::new(&texts, normalizer)? };
         Ok(Self { plain, normalized, suspects, as_it_comes, word, tokens })
@@ -219,6 +223,23 @@ impl Added {
         &self,
         input: Input<'a>,
         policy: &SpecialPolicy,
+        part: impl FnMut(Part<'a>) -> Result<()>,
+    ) -> Result<()> {
+        self.for_each_but(None, input, policy, part)
+    }
+
+    /// The tokens that may be found in parts of texts that are one word each, if spaces become `mark` and nothing else is done to
+    /// texts.
+    pub(crate) fn inner(&self, mark: char, vocab: &Vocab) -> Option<Box<Inner>> {
+        Inner::new(&self.tokens, mark, vocab).ok()?.map(Box::new)
+    }
+
+    /// As [`Added::for_each`], but that some are left in the text. Of a choice, none are.
+    pub(crate) fn for_each_but<'a>(
+        &self,
+        inner: Option<&Inner>,
+        input: Input<'a>,
+        policy: &SpecialPolicy,
         mut part: impl FnMut(Part<'a>) -> Result<()>,
     ) -> Result<()> {
         let Input { text, trusted } = input;
@@ -233,10 +254,11 @@ impl Added {
         if text.is_empty() {
             return Ok(());
         }
-        if self.plain.is_idle(policy, trusted.is_some()) {
+        let search = inner.map_or(&self.plain, |inner| &inner.outer);
+        if search.is_idle(policy, trusted.is_some()) {
             return part(Part::Text(text, Place::WHOLE, 0));
         }
-        self.run(&self.plain, text, trusted, Place::WHOLE, policy, &mut part)
+        self.run(search, text, trusted, Place::WHOLE, policy, &mut part)
     }
 
     /// The texts of all tokens.
@@ -465,13 +487,13 @@ impl<'a, F: FnMut(Part<'a>) -> Result<()>> Cutter<'a, '_, F> {
 impl Search {
     fn new(
         tokens: &[AddedToken],
-        normalized: bool,
+        takes: impl Fn(&AddedToken) -> bool,
         mut text: impl FnMut(&AddedToken) -> Result<String>,
     ) -> Result<(Self, Vec<String>)> {
         let mut search = Self::default();
         let mut texts = Vec::new();
         for (number, token) in tokens.iter().enumerate() {
-            if token.normalized != normalized {
+            if !takes(token) {
                 continue;
             }
             let text = text(token)?;

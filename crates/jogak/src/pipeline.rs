@@ -25,7 +25,7 @@ mod worker;
 use std::ops::RangeInclusive;
 use std::sync::Mutex;
 
-use crate::added::{Added, Input, Part, SpecialPolicy, trusted_images};
+use crate::added::{Added, Inner, Input, Part, SpecialPolicy, trusted_images};
 use crate::cache::WordTable;
 use crate::decode::Decoder;
 use crate::error::{Error, Result};
@@ -62,6 +62,8 @@ pub struct Tokenizer {
     leaves_whole: bool,
     /// What tokens leave of a text is cut together.
     joins_gaps: bool,
+    /// Tokens that are left in texts and found in parts of them.
+    inner: Option<Box<Inner>>,
     /// The pieces that are words as they stand in the text, in order.
     raw_pieces: Box<[u32]>,
     /// How code points are read, if they are.
@@ -95,7 +97,9 @@ impl Tokenizer {
         let joins_gaps = gaps::suits(&prepare, &added, &model);
         let cuts_all_words = model.cuts_all_words(leaves_whole);
         let cut_first = raw::cut_first(&prepare, &model).filter(|_| looks_up_raw);
-        let reads = points::Reads::new(&prepare, &added, &model).filter(|_| !looks_up_raw);
+        let inner = words::inner(&prepare, &added, &model);
+        let reads = points::Reads::new(&prepare, &added, inner.as_deref(), &model)
+            .filter(|_| !looks_up_raw);
         let raw_pieces = if looks_up_raw { raw::pieces(&prepare, &model) } else { Box::default() };
         Self {
             prepare,
@@ -108,6 +112,7 @@ impl Tokenizer {
             cut_first,
             leaves_whole,
             joins_gaps,
+            inner,
             raw_pieces,
             reads,
             density: batch::Density::default(),
@@ -217,7 +222,9 @@ impl Tokenizer {
             gaps.token(id);
             if gaps.is_full() { self.by_gaps(gaps, way, worker, out) } else { Ok(()) }
         };
-        let result = self.added.for_each(input, policy, |part| {
+        let left = self.inner.as_deref().filter(|_| remember && !looks_twice);
+        let left = left.filter(|inner| inner.suits(input.text));
+        let result = self.added.for_each_but(left, input, policy, |part| {
             let (part, place, base) = match part {
                 Part::Token(id, ..) => {
                     return token(id, &mut gaps, &mut way, worker, out);

@@ -73,6 +73,11 @@ impl Marks {
     pub(crate) fn before(self, first: char) -> bool {
         metaspace::adds_to(self.0, first)
     }
+
+    /// Whether none is added to any.
+    pub(crate) fn never(self) -> bool {
+        self.0.dummy == Dummy::Never
+    }
 }
 
 /// A text as the pre-tokenizer is to see it.
@@ -367,11 +372,16 @@ impl Prepare {
     }
 }
 
-/// Whether a scheme cuts at a text that the normalizer leaves nowhere, and so leaves all as it is: Gemma's is to cut
-/// behind spaces, all of which are marks by then.
+/// Whether a scheme cuts at a text that the normalizer leaves nowhere, or writes marks for spaces where there are none, and so
+/// leaves all as it is: Gemma's is to cut behind spaces, all of which are marks by then.
 fn is_idle(scheme: &Scheme, normalizer: &Normalizer) -> bool {
-    let Scheme::Regex { pattern, matches, invert: false, literal: true } = scheme else {
-        return false;
+    let (pattern, matches) = match scheme {
+        Scheme::Regex { pattern, matches, invert: false, literal: true } => (pattern, matches),
+        Scheme::Metaspace(spaces) => {
+            let leaves = spaces.dummy == Dummy::Never && !spaces.split;
+            return leaves && (!spaces.escape || normalizer.leaves_no(' '));
+        }
+        _ => return false,
     };
     let mut characters = pattern.chars();
     let only = characters.next().filter(|_| characters.next().is_none());

@@ -2,12 +2,12 @@
 //! new, in tables with and without room.
 
 use jogak::added::{Added, AddedToken, Input, Part, SpecialPolicy};
-use jogak::model::{Bpe, BpeParts, Model, Scratch, Way};
-use jogak::normalize::Normalizer;
+use jogak::model::{Bpe, BpeParts, Model, Scratch, Strategy, Way};
+use jogak::normalize::{Normalizer, Place};
 use jogak::observe::Silent;
 use jogak::pipeline::{Request, Tokenizer};
 use jogak::prepare::Prepare;
-use jogak::pretokenize::{Pretokenizer, Scheme};
+use jogak::pretokenize::{Dummy, Metaspace, Pretokenizer, Scheme};
 use jogak::random::SplitMix64;
 use jogak::vocab::Vocab;
 
@@ -317,6 +317,155 @@ fn ids_between_tokens() {
         }
     }
     assert!(tokens_found > 100_000, "{tokens_found}");
+}
+
+/// Gemma's: a text is one word, and tokens of line ends and tabs are found in its parts; or before, where they must be.
+#[test]
+fn ids_where_tokens_are_left_in_texts() {
+    const OF: [&str; 13] = ["▁", "a", "b", "c", "가", "나", "é", "\n", "\t", "<", ">", "s", "h"];
+    let mut dice = Dice(SplitMix64::new(14));
+    let (mut found, mut left) = (0, 0);
+    for round in 0..320 {
+        let mut pieces: Vec<String> = OF.iter().map(|&one| one.to_owned()).collect();
+        let (mut merges, mut tries) = (Vec::new(), 0);
+        while merges.len() < 50 && tries < 1000 {
+            tries += 1;
+            let (left, right) = (dice.below(pieces.len()), dice.below(pieces.len()));
+            let piece = format!("{}{}", pieces[left], pieces[right]);
+            if piece.len() < 9 && !pieces.contains(&piece) {
+                merges.push((left as u32, right as u32));
+                pieces.push(piece);
+            }
+        }
+        // Often nothing stands in the way, or of some tokens something does.
+        let (odd, few) = (round % 4 == 3, round % 4 == 2);
+        let mut tokens: Vec<AddedToken> = Vec::new();
+        for text in
+            ["\n\n", "\n\n\n", "\t", "\t\t", "\n\t", "▁▁", "<h>", "<s>", "a\n", "<\n>", "가"]
+        {
+            if dice.below(3) == 0 || (!odd && matches!(text, "a\n" | "<\n>")) {
+                continue;
+            }
+            let known = pieces.iter().position(|piece| piece == text);
+            let id = match known {
+                Some(_) if (odd || few) && dice.below(4) == 0 => 90_000,
+                Some(id) => id as u32,
+                None => {
+                    pieces.push(text.to_owned());
+                    pieces.len() as u32 - 1
+                }
+            };
+            let often = few && dice.below(3) == 0;
+            let mut rarely = || odd && dice.below(12) == 0;
+            tokens.push(AddedToken {
+                text: text.into(),
+                id,
+                special: text == "<s>" || often && round % 16 == 2 || rarely(),
+                single_word: often && round % 16 == 6 || rarely(),
+                lstrip: often && round % 32 == 10 || rarely(),
+                rstrip: often && round % 32 == 26 || rarely(),
+                normalized: rarely(),
+                ascii_spaces: false,
+            });
+        }
+        let parts = BpeParts {
+            merges: Some(merges),
+            bytes: false,
+            unknown: Some(pieces.len() as u32),
+            fuse_unknown: round % 7 == 6,
+            whole_word: round % 16 > 13,
+            hf_rules: true,
+            ..BpeParts::of_bytes(Vocab::new(pieces.iter().map(String::as_str).chain(["<unk>"])))
+        };
+        let dummy = if round % 12 == 11 { Dummy::First } else { Dummy::Never };
+        let spaces = Metaspace { dummy, split: round % 24 == 23, ..Metaspace::DEFAULT };
+        let prepare = Prepare::new(&[], &[Scheme::Metaspace(spaces)]).expect("a front half");
+        // Which stretches are trusted would have to be told of normalized text, too.
+        let twice = tokens.iter().any(|token| token.normalized);
+        let added = Added::new(tokens, prepare.normalizer()).expect("tokens");
+        let model = Model::Bpe(Bpe::new(parts).expect("a model"));
+        let tokenizer = Tokenizer::new(prepare, added, model, [1 << 14, 1 << 24][round % 2]);
+        let mut worker = tokenizer.worker();
+        let letters = [
+            &OF[usize::from(dice.below(3) > 0)..],
+            &[" ", " ", "\n", "\n\n", "\t", "<s>", "😀", "x"],
+        ];
+        let letters = letters.concat();
+        let texts: Vec<String> = (0..60)
+            .map(|number| (0..[2, 9, 40, 400][number % 4]).map(|_| dice.one(&letters)).collect())
+            .collect();
+        let ways = [
+            (SpecialPolicy::Parse, None, false),
+            (SpecialPolicy::Text, None, false),
+            (SpecialPolicy::Parse, Some(Strategy::LongestMatch), false),
+            (SpecialPolicy::Parse, None, true),
+        ];
+        for (specials, strategy, trusts) in ways.clone().into_iter().chain(ways) {
+            let request = Request { specials, strategy, ..Request::default() };
+            for text in &texts {
+                let mut borders: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
+                borders.retain(|_| dice.below(3) == 0);
+                let stretches: Vec<(usize, usize)> =
+                    borders.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect();
+                let input = Input { text, trusted: (trusts && !twice).then_some(&stretches[..]) };
+                let expected = between_tokens(&tokenizer, &request, input, &mut found);
+                let mut ids = vec![7];
+                tokenizer.encode(input, &request, &mut worker, &mut ids).expect("ids");
+                assert!(ids[1..] == expected, "round {round}: {input:?} {ids:?} {expected:?}");
+                left += usize::from(!odd && text.contains("\n\n") && !text.contains('▁'));
+            }
+        }
+    }
+    assert!(found > 100_000 && left > 5_000, "{found} {left}");
+}
+
+/// Tokens are found first; then every word by itself, and nothing remembered.
+fn between_tokens(
+    tokenizer: &Tokenizer,
+    request: &Request,
+    input: Input<'_>,
+    found: &mut usize,
+) -> Vec<u32> {
+    let (mut ids, mut scratch) = (Vec::new(), Scratch::default());
+    let mut way = Way { strategy: request.strategy, ..Way::default() };
+    let policy = &request.specials;
+    let model = tokenizer.model();
+    let prepare = tokenizer.prepare();
+    let mut token = |id: u32, ids: &mut Vec<u32>| {
+        *found += 1;
+        ids.push(id);
+    };
+    let mut words = |text: &str, place: Place, ids: &mut Vec<u32>| {
+        let ready =
+            prepare.text(text, place, &mut jogak::prepare::Scratch::default())?.text.to_owned();
+        let mut result = Ok(());
+        let room = &mut jogak::prepare::Scratch::default();
+        prepare.for_each(prepare.text(text, place, room)?, |start, end| {
+            let word = &ready[start..end];
+            result = model.word(word, &mut way, &mut scratch, ids, &mut Silent);
+            result.as_ref().expect("all has a piece");
+        })?;
+        Ok(())
+    };
+    let added = tokenizer.added();
+    let done = added.for_each(input, policy, |part| match part {
+        Part::Token(id, ..) => {
+            token(id, &mut ids);
+            Ok(())
+        }
+        Part::Text(text, place, _) => {
+            // No rules: it is its own normalized form.
+            added.for_each_normalized(text.into(), place, policy, |part| match part {
+                Part::Token(id, ..) => {
+                    token(id, &mut ids);
+                    Ok(())
+                }
+                Part::Text(text, place, _) => words(text, place, &mut ids),
+            })
+        }
+    });
+    done.expect("nothing is refused");
+    ids
 }
 
 /// Texts of many kinds, alone and together, are what their words are, each by itself.

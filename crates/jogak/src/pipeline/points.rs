@@ -10,7 +10,7 @@ use super::characters;
 use super::texts::{ByPoints, Points};
 use super::words::{Learner, is_nearly_all};
 use super::{Learned, Request, Tokenizer, Worker};
-use crate::added::{Added, SpecialPolicy};
+use crate::added::{Added, Inner, SpecialPolicy};
 use crate::cache::KnownWords;
 use crate::error::Result;
 use crate::model::Model;
@@ -45,14 +45,20 @@ pub(super) struct Reads {
 
 impl Reads {
     /// None if it does not.
-    pub(super) fn new(prepare: &Prepare, added: &Added, model: &Model) -> Option<Self> {
+    pub(super) fn new(
+        prepare: &Prepare,
+        added: &Added,
+        inner: Option<&Inner>,
+        model: &Model,
+    ) -> Option<Self> {
         let marks = prepare.only_marks(MARK)?;
         let one_word = prepare.leaves_whole();
         if !one_word || !model.cuts_all_words(one_word) || model.cuts().is_none() {
             return None;
         }
         let points = |text: &str| text.chars().map(u32::from).collect::<Vec<_>>();
-        let tokens: Vec<Vec<u32>> = added.plain_texts().map(points).collect();
+        let found = |text: &&str| inner.is_none_or(|inner| !inner.has(text));
+        let tokens: Vec<Vec<u32>> = added.plain_texts().filter(found).map(points).collect();
         let mut all: Vec<u32> = tokens.iter().filter_map(|token| token.first().copied()).collect();
         all.sort_unstable();
         all.dedup();

@@ -11,14 +11,15 @@
 use super::characters::{ByCharacters, Seen};
 use super::texts::ByBlocks;
 use super::{Learned, Tokenizer, Worker, fuse};
+use crate::added::{Added, Inner};
 use crate::cache::{
     KnownWords, LONGEST_KNOWN, Listed, Queue, hash_at, look_up_between, look_up_listed,
 };
 use crate::error::Result;
-use crate::model::cuts::Cuts;
-use crate::model::{Bpe, Scratch, Way};
+use crate::model::cuts::{Cuts, MARK};
+use crate::model::{Bpe, Model, Scratch, Way};
 use crate::observe::Silent;
-use crate::prepare::Prepared;
+use crate::prepare::{Prepare, Prepared};
 use crate::scan::{count, fastest, prefetch, written_zeros};
 
 /// Fewer words than this are looked up one by one.
@@ -126,14 +127,46 @@ impl<'a> Learner<'a> {
             return;
         }
         let before = out.len();
-        // The pieces are what it was taught.
-        self.way.is_no_piece = table.knows_all(word.len());
-        self.result = self.tokenizer.model.word(word, self.way, self.scratch, out, &mut Silent);
-        self.way.is_no_piece = false;
+        let inner = self.tokenizer.inner.as_deref().filter(|inner| inner.may_be_in(word));
+        if let Some(inner) = inner {
+            self.result = self.around(inner, word, out);
+        } else {
+            // The pieces are what it was taught.
+            self.way.is_no_piece = table.knows_all(word.len());
+            self.result = self.tokenizer.model.word(word, self.way, self.scratch, out, &mut Silent);
+            self.way.is_no_piece = false;
+        }
         if self.result.is_ok() {
             self.tokenizer.remember(table, word, &out[before..]);
         }
     }
+
+    /// Appends the ids of tokens that were left in a part, and of what stands around them.
+    fn around(&mut self, inner: &Inner, part: &str, out: &mut Vec<u32>) -> Result<()> {
+        let Self { tokenizer, way, scratch, .. } = self;
+        let mut between = |from: usize, to: usize, out: &mut Vec<u32>| {
+            if from == to {
+                return Ok(());
+            }
+            tokenizer.model.word(&part[from..to], way, scratch, out, &mut Silent)
+        };
+        let mut from = 0;
+        for (id, start, end) in inner.find_iter(part) {
+            between(from, start, out)?;
+            out.push(id);
+            from = end;
+        }
+        between(from, part.len(), out)
+    }
+}
+
+/// Tokens that may be left in texts and found in parts of them, if each text is one word.
+pub(super) fn inner(prepare: &Prepare, added: &Added, model: &Model) -> Option<Box<Inner>> {
+    prepare.only_marks(MARK).filter(|marks| marks.never())?;
+    let leaves_whole = prepare.leaves_whole();
+    let cuts = leaves_whole && model.cuts_all_words(leaves_whole) && !model.takes_whole_words();
+    model.cuts().filter(|_| cuts)?;
+    added.inner(MARK, model.vocab())
 }
 
 /// Looks words up, and learns those that are not known.
