@@ -60,6 +60,26 @@ def _gemma(file: dict[str, Any]) -> None:
     file["pre_tokenizer"] = _split(" ", "String", "MergedWithPrevious")
 
 
+def _gemma_tokens(file: dict[str, Any]) -> None:
+    """With its tokens of line ends, tabs and marks, of tags, and of what is not used yet; all of them are pieces, too."""
+    _gemma(file)
+    runs = [sign * times for sign in "\n\t▁" for times in range(1, 32)]
+    runs = [run for run in runs if run not in ("\n", "▁")]
+    tags = ("table", "tr", "th", "td", "h1", "h2", "h3", "blockquote", "strong", "em", "b", "i")
+    names = (
+        *runs,
+        *(f"<{slash}{tag}>" for slash in ("", "/") for tag in tags),
+        *(f"<unused{number}>" for number in range(99)),
+        "<start_of_turn>",
+        "<end_of_turn>",
+    )
+    pieces = file["model"]["vocab"]
+    for name in names:
+        pieces.setdefault(name, len(pieces))
+        rules = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized", "special"), False)
+        file["added_tokens"].append({"id": pieces[name], "content": name, **rules})
+
+
 def _sentencepiece(file: dict[str, Any]) -> None:
     """As transformers converts SentencePiece's Unigram models."""
     strip = {"type": "Strip", "strip_left": False, "strip_right": True}
@@ -164,6 +184,7 @@ def _of_ranks(path: Path) -> dict[str, Any]:
 #: Files that get another's way: whose pieces, and what is changed.
 OTHERS = {
     "ways/gemma.json": ("mistral-v1/tokenizer.json", _gemma),
+    "ways/gemma-tokens.json": ("mistral-v1/tokenizer.json", _gemma_tokens),
     "ways/sentencepiece.json": ("t5-small/tokenizer.json", _sentencepiece),
     "ways/albert.json": ("t5-small/tokenizer.json", _albert),
     "ways/deepseek-v3.json": ("gpt2/tokenizer.json", _deepseek),

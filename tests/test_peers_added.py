@@ -244,21 +244,27 @@ def test_runs_of_blanks_equal_hf(form: str | None, normalized: bool | None) -> N
         "\u3000",
         ".",
     ]
-    for _ in range(12):
+    for round_ in range(16):
         normal = peer.normalizers.NFC() if form else None
         stages = (jogak.UnicodeForm("nfc"),) if form else ()
         theirs, ours = bytes_pair(peer, normal, stages)
+        chosen = draw.sample(blanks, draw.randint(2, len(blanks)))
+        if round_ % 2:
+            # Of each length, as in files.
+            chosen = [" " * length for length in range(2, draw.randint(3, 12))]
+            chosen += ["\t" * length for length in range(2, draw.randint(2, 5))]
+            chosen += draw.sample(["<|end|>", "|||A|||", "x("], draw.randint(0, 3))
         tokens = [
             (
                 AddedToken(
                     text,
-                    rstrip=draw.random() < 0.1,
+                    rstrip=round_ % 4 != 1 and draw.random() < 0.1,
                     normalized=draw.random() < 0.5 if normalized is None else normalized,
                     in_model=text in ours.model.pieces,
                 ),
                 text.startswith("<"),
             )
-            for text in draw.sample(blanks, draw.randint(2, len(blanks)))
+            for text in chosen
         ]
         tok = build(theirs, ours, normal, tokens)
         assert tok is not None

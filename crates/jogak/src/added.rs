@@ -228,10 +228,20 @@ impl Added {
         self.for_each_but(None, input, policy, part)
     }
 
-    /// The tokens that may be found in parts of texts that are one word each, if spaces become `mark` and nothing else is done to
-    /// texts.
-    pub(crate) fn inner(&self, mark: char, vocab: &Vocab) -> Option<Box<Inner>> {
-        Inner::new(&self.tokens, mark, vocab).ok()?.map(Box::new)
+    /// The tokens that may be left in texts that are one word each, if their spaces become `mark` and nothing else is done to them.
+    pub(crate) fn inner_of_parts(
+        &self,
+        normalizer: &Normalizer,
+        mark: char,
+        vocab: &Vocab,
+    ) -> Option<Box<Inner>> {
+        Inner::of_parts(&self.tokens, normalizer, mark, vocab).ok()?.map(Box::new)
+    }
+
+    /// The tokens that may be left in texts that are cut by GPT-2's scheme, once they are normalized, and to which nothing else is
+    /// done then.
+    pub(crate) fn inner_of_runs(&self, normalizer: &Normalizer) -> Option<Box<Inner>> {
+        Inner::of_runs(&self.tokens, normalizer).ok()?.map(Box::new)
     }
 
     /// As [`Added::for_each`], but that some are left in the text. Of a choice, none are.
@@ -254,16 +264,11 @@ impl Added {
         if text.is_empty() {
             return Ok(());
         }
-        let search = inner.map_or(&self.plain, |inner| &inner.outer);
+        let search = inner.map_or(&self.plain, |inner| &inner.plain);
         if search.is_idle(policy, trusted.is_some()) {
             return part(Part::Text(text, Place::WHOLE, 0));
         }
         self.run(search, text, trusted, Place::WHOLE, policy, &mut part)
-    }
-
-    /// The texts of all tokens.
-    pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
-        self.tokens.iter().map(|token| token.text.as_str())
     }
 
     /// The texts of the tokens that may be found in a text as it comes.
@@ -331,6 +336,18 @@ impl Added {
         input: Input<'a>,
         place: Place,
         policy: &SpecialPolicy,
+        part: impl FnMut(Part<'a>) -> Result<()>,
+    ) -> Result<()> {
+        self.for_each_normalized_but(None, input, place, policy, part)
+    }
+
+    /// The same, but that some are left in the text. Of a choice, none are.
+    pub(crate) fn for_each_normalized_but<'a>(
+        &self,
+        inner: Option<&Inner>,
+        input: Input<'a>,
+        place: Place,
+        policy: &SpecialPolicy,
         mut part: impl FnMut(Part<'a>) -> Result<()>,
     ) -> Result<()> {
         let Input { text, trusted } = input;
@@ -341,7 +358,8 @@ impl Added {
         if text.is_empty() {
             return Ok(());
         }
-        self.run(&self.normalized, text, trusted, place, policy, &mut part)
+        let search = inner.map_or(&self.normalized, |inner| &inner.normalized);
+        self.run(search, text, trusted, place, policy, &mut part)
     }
 
     fn run<'a>(

@@ -21,7 +21,6 @@ pub(crate) use long::hash_at;
 pub use long::{LONGEST_KNOWN, LongWords};
 pub use packed::MOST;
 pub(crate) use queue::Learn as LearnWord;
-pub(crate) use queue::look_up_listed;
 pub use queue::{Listed, Queue, Strange, look_up_between, look_up_spans};
 
 use hashbrown::HashTable;

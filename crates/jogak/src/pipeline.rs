@@ -8,11 +8,11 @@ mod batch;
 mod characters;
 mod even;
 mod fuse;
-mod gaps;
 mod joined;
 mod parts;
 mod points;
 mod raw;
+mod runs;
 mod share;
 mod singles;
 mod strange;
@@ -38,7 +38,6 @@ use crate::random::SplitMix64;
 pub use batch::{Batch, Stretch, Text, divided};
 pub(crate) use batch::{numbered, stretches};
 use fuse::fuse;
-use gaps::Gaps;
 pub use points::EASTERN;
 pub use share::{Arriving, Rest};
 pub use worker::{CACHE_LIMIT, Worker, taught};
@@ -60,8 +59,6 @@ pub struct Tokenizer {
     cut_first: Option<RangeInclusive<u8>>,
     /// Each text is one word.
     leaves_whole: bool,
-    /// What tokens leave of a text is cut together.
-    joins_gaps: bool,
     /// Tokens that are left in texts and found in parts of them.
     inner: Option<Box<Inner>>,
     /// The pieces that are words as they stand in the text, in order.
@@ -94,7 +91,6 @@ impl Tokenizer {
     pub fn new(prepare: Prepare, added: Added, model: Model, cache_limit: usize) -> Self {
         let looks_up_raw = raw::suits(&prepare, &model);
         let leaves_whole = prepare.leaves_whole();
-        let joins_gaps = gaps::suits(&prepare, &added, &model);
         let cuts_all_words = model.cuts_all_words(leaves_whole);
         let cut_first = raw::cut_first(&prepare, &model).filter(|_| looks_up_raw);
         let inner = words::inner(&prepare, &added, &model);
@@ -111,7 +107,6 @@ impl Tokenizer {
             cuts_all_words,
             cut_first,
             leaves_whole,
-            joins_gaps,
             inner,
             raw_pieces,
             reads,
@@ -186,48 +181,31 @@ impl Tokenizer {
         let drawn = way.dropout.is_some() || way.alpha.is_some();
         let remember = !drawn && self.model.is_own(way.strategy);
         let policy = &request.specials;
-        let looks_twice = self.looks_twice(input, policy);
+        let left = self.inner.as_deref().filter(|_| remember);
+        let left = left.filter(|inner| may_leave(inner, input, policy));
+        let looks_twice = match left {
+            Some(inner) => inner.looks_twice(policy),
+            None => self.looks_twice(input, policy),
+        };
         let raw = self.raw_of(input.text).filter(|_| remember && !looks_twice);
         // Lent to the words while they are cut.
         let mut prepared = std::mem::take(&mut worker.prepared);
-        let joins = remember && self.joins_gaps;
-        let mut gaps = joins.then(|| worker.gaps.take().unwrap_or_default());
         let prepare::Scratch { normalized, written } = &mut prepared;
         let words = |ready: Prepared<'_>,
-                     gaps: &mut Option<Box<Gaps>>,
                      way: &mut Way,
                      worker: &mut Worker,
                      out: &mut Vec<u32>| {
-            if let Some(gaps) = gaps {
-                if gaps.piece(ready.text) {
-                    return Ok(());
-                }
-                self.by_gaps(gaps, way, worker, out)?;
-            }
-            if remember {
-                self.remembered(ready, way, worker, out)
-            } else {
-                self.plainly(ready, way, worker, out)
+            match left.filter(|inner| inner.is_of_runs()) {
+                Some(inner) => self.by_runs(inner, ready.text, way, worker, out),
+                None if remember => self.remembered(ready, way, worker, out),
+                None => self.plainly(ready, way, worker, out),
             }
         };
-        let token = |id: u32,
-                     gaps: &mut Option<Box<Gaps>>,
-                     way: &mut Way,
-                     worker: &mut Worker,
-                     out: &mut Vec<u32>| {
-            let Some(gaps) = gaps else {
-                out.push(id);
-                return Ok(());
-            };
-            gaps.token(id);
-            if gaps.is_full() { self.by_gaps(gaps, way, worker, out) } else { Ok(()) }
-        };
-        let left = self.inner.as_deref().filter(|_| remember && !looks_twice);
-        let left = left.filter(|inner| inner.suits(input.text));
         let result = self.added.for_each_but(left, input, policy, |part| {
             let (part, place, base) = match part {
                 Part::Token(id, ..) => {
-                    return token(id, &mut gaps, &mut way, worker, out);
+                    out.push(id);
+                    return Ok(());
                 }
                 Part::Text(part, place, base) => (part, place, base),
             };
@@ -241,35 +219,33 @@ impl Tokenizer {
                 let place = self.prepare.place(part, text, place)?;
                 let origins = || Ok(self.prepare.normalizer().aligned(part, place)?.1);
                 let ready = self.prepare.written(text, place, written, origins)?;
-                return words(ready, &mut gaps, &mut way, worker, out);
+                return words(ready, &mut way, worker, out);
             }
             let images = self.images(input, part, place, base)?;
             let inner = Input { text, trusted: images.as_deref() };
-            let found = self.added.for_each_normalized(inner, place, policy, |found| match found {
-                Part::Token(id, ..) => token(id, &mut gaps, &mut way, worker, out),
-                Part::Text(text, inner, from) => {
-                    // The start of the text is asked for, and only the first stretch can be there.
-                    let origins = || {
-                        if from > 0 {
-                            return Ok(Origins::same(text.len()));
-                        }
-                        let (_, origins) = self.prepare.normalizer().aligned(part, place)?;
-                        Ok(origins.part(0, text.len()).0)
-                    };
-                    let ready = self.prepare.written(text, inner, written, origins)?;
-                    words(ready, &mut gaps, &mut way, worker, out)
+            let found = self.added.for_each_normalized_but(left, inner, place, policy, |found| {
+                match found {
+                    Part::Token(id, ..) => {
+                        out.push(id);
+                        Ok(())
+                    }
+                    Part::Text(text, inner, from) => {
+                        // The start of the text is asked for, and only the first stretch can be there.
+                        let origins = || {
+                            if from > 0 {
+                                return Ok(Origins::same(text.len()));
+                            }
+                            let (_, origins) = self.prepare.normalizer().aligned(part, place)?;
+                            Ok(origins.part(0, text.len()).0)
+                        };
+                        let ready = self.prepare.written(text, inner, written, origins)?;
+                        words(ready, &mut way, worker, out)
+                    }
                 }
             });
             found.map_err(|error| self.in_original(error, part, place, base))
         });
-        let result = match &mut gaps {
-            Some(gaps) => result.and_then(|()| self.by_gaps(gaps, &mut way, worker, out)),
-            None => result,
-        };
         worker.prepared = prepared;
-        // An error leaves something behind.
-        gaps.iter_mut().for_each(|gaps| gaps.clear());
-        worker.gaps = gaps.or_else(|| worker.gaps.take());
         result.map_err(|error| in_characters(error, input.text))
     }
 
@@ -360,6 +336,12 @@ impl Tokenizer {
         }
         result
     }
+}
+
+/// Whether tokens may be left in a text.
+fn may_leave(inner: &Inner, input: Input<'_>, policy: &SpecialPolicy) -> bool {
+    let chosen = matches!(policy, SpecialPolicy::Chosen(_));
+    !chosen && input.trusted.is_none() && inner.suits(input.text)
 }
 
 /// The error with its place in characters rather than bytes of `text`.

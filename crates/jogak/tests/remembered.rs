@@ -259,25 +259,60 @@ fn ids_where_bytes_are_missing() {
     }
 }
 
-/// What tokens leave of a text is cut together where they come often.
+/// Runs of spaces are left in texts where there are tokens of each length, as far as these go, and nothing else touches them.
 #[test]
 fn ids_between_tokens() {
     let mut dice = Dice(SplitMix64::new(13));
     let request = Request { specials: SpecialPolicy::Parse, ..Request::default() };
     let runs = ["  ", "   ", "    ", "\t\t", "\n\n", " \n", "<|end|>", "the"];
     let mut tokens_found = 0;
-    for round in 0..40 {
+    for round in 0..120 {
         let (mut pieces, mut pairs) = model(&mut dice, 200, true);
         // What is cut among blanks is seen by what merges.
         for [one, other] in [*b"\t\r", *b"\r\n", *b"\r\r", *b" \r", *b"\n\r", *b"\r ", *b"\r\t"] {
             pairs.push((u32::from(one), u32::from(other)));
             pieces.push(vec![one, other]);
         }
+        let mut of_each = |blank: &str| {
+            let longest = dice.below(7);
+            (2..=longest).map(|length| blank.repeat(length)).collect::<Vec<_>>()
+        };
+        let mut chosen = match round % 3 {
+            0 => runs.map(String::from).to_vec(),
+            1 => of_each(" "),
+            _ => [of_each(" "), of_each("\t")].concat(),
+        };
+        let others = ["<|end|>", "|A|", "a b", "th", "[m]"].map(String::from);
+        if round % 3 == 0 || dice.below(8) == 0 {
+            chosen.retain(|_| dice.below(3) > 0);
+        } else {
+            chosen.extend(
+                others
+                    .into_iter()
+                    .filter(|text| dice.below(if text == "a b" { 16 } else { 2 }) == 0),
+            );
+        }
+        // All runs in normalized text, or all as they come; or any.
+        let (late, any) = (dice.below(2) == 0, dice.below(8) == 0);
         let found: Vec<AddedToken> = (10_000..)
-            .zip(runs)
-            .filter(|_| dice.below(3) > 0)
-            .map(|(id, text)| AddedToken { text: text.into(), id, ..AddedToken::default() })
+            .zip(chosen)
+            .map(|(id, text)| {
+                let run = text.trim().is_empty();
+                let mut rarely = || dice.below(60) == 0;
+                AddedToken {
+                    special: rarely() || text == "<|end|>",
+                    single_word: rarely(),
+                    lstrip: text == "[m]" || rarely(),
+                    rstrip: rarely(),
+                    normalized: (if run && !any { late } else { dice.below(2) == 0 })
+                        && text != "[m]",
+                    ascii_spaces: false,
+                    text,
+                    id,
+                }
+            })
             .collect();
+        let found_again = found.clone();
         let tokenizer = Tokenizer::new(
             Prepare::new(&[], &[Scheme::Gpt2]).expect("a front half"),
             Added::new(found, &Normalizer::default()).expect("tokens"),
@@ -293,26 +328,22 @@ fn ids_between_tokens() {
         texts.push(text(&parts[LETTERS.len() - 8..], 60_000));
         for _ in 0..2 {
             for text in &texts {
-                let mut expected = Vec::new();
-                let piece = |part: Part<'_>| {
-                    match part {
-                        Part::Text(text, ..) => {
-                            expected.extend(plainly(&tokenizer, &Scheme::Gpt2, text))
-                        }
-                        Part::Token(id, ..) => {
-                            tokens_found += 1;
-                            expected.push(id);
-                        }
-                    }
-                    Ok(())
-                };
                 let text = text.as_str();
-                tokenizer.added().for_each(text.into(), &request.specials, piece).expect("parts");
+                let expected = between_tokens(&tokenizer, &request, text.into(), &mut tokens_found);
                 let mut ids = vec![7];
                 tokenizer
                     .encode(text, &request, &mut worker, &mut ids)
                     .expect("all bytes are pieces");
-                assert!(ids[1..] == expected, "round {round}: {text:?}");
+                let differ = ids[1..].iter().zip(&expected).position(|(one, other)| one != other);
+                assert!(
+                    ids[1..] == expected,
+                    "round {round}: {text:?} {differ:?} {:?}",
+                    differ.map(|at| (
+                        &ids[at.saturating_sub(4)..at + 6],
+                        &expected[at.saturating_sub(5)..at + 5],
+                        &found_again
+                    ))
+                );
             }
         }
     }
@@ -346,25 +377,29 @@ fn ids_where_tokens_are_left_in_texts() {
             if dice.below(3) == 0 || (!odd && matches!(text, "a\n" | "<\n>")) {
                 continue;
             }
+            // Some ask for what is in the way: all of that in some rounds, one of it in others.
+            let strange = [(); 8].map(|()| odd && dice.below(12) == 0);
+            let strange = |kind: usize| strange[kind] || few && round / 4 % 8 == kind;
+            let mut half = || dice.below(2) == 0;
+            let is_mark = text.starts_with('<');
             let known = pieces.iter().position(|piece| piece == text);
             let id = match known {
-                Some(_) if (odd || few) && dice.below(4) == 0 => 90_000,
+                Some(_) if strange(0) && half() => 90_000,
+                None if strange(1) && half() => 91_000,
                 Some(id) => id as u32,
                 None => {
                     pieces.push(text.to_owned());
                     pieces.len() as u32 - 1
                 }
             };
-            let often = few && dice.below(3) == 0;
-            let mut rarely = || odd && dice.below(12) == 0;
             tokens.push(AddedToken {
                 text: text.into(),
                 id,
-                special: text == "<s>" || often && round % 16 == 2 || rarely(),
-                single_word: often && round % 16 == 6 || rarely(),
-                lstrip: often && round % 32 == 10 || rarely(),
-                rstrip: often && round % 32 == 26 || rarely(),
-                normalized: rarely(),
+                special: text == "<s>" || strange(2) && half(),
+                single_word: strange(3) && half(),
+                lstrip: strange(4) && (is_mark || odd),
+                rstrip: strange(5) && (is_mark || odd),
+                normalized: strange(6) && half(),
                 ascii_spaces: false,
             });
         }
@@ -373,7 +408,7 @@ fn ids_where_tokens_are_left_in_texts() {
             bytes: false,
             unknown: Some(pieces.len() as u32),
             fuse_unknown: round % 7 == 6,
-            whole_word: round % 16 > 13,
+            whole_word: round % 32 > 29,
             hf_rules: true,
             ..BpeParts::of_bytes(Vocab::new(pieces.iter().map(String::as_str).chain(["<unk>"])))
         };

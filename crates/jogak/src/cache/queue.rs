@@ -154,24 +154,12 @@ pub fn look_up_between(
 ) {
     let Some((_, ends)) = borders.split_first() else { return };
     let starts = &borders[..ends.len()];
-    look_up_listed(text, table, Listed::new(starts, ends), out, learn, |_| ());
-}
-
-/// The same of words that are listed; `behind` is told how many ids there are behind each of them.
-#[inline]
-pub(crate) fn look_up_listed(
-    text: &[u8],
-    table: &mut KnownWords,
-    words: Listed<'_>,
-    out: &mut Vec<u32>,
-    learn: &mut Learn<'_>,
-    behind: impl FnMut(usize),
-) {
     let learn =
         |table: &mut KnownWords, _: Sought, start: usize, end: usize, ids: &mut Vec<u32>| {
             learn(table, start, end, ids);
         };
-    fastest(Spans::<_, _, 0> { text, table, words, out, learn, behind });
+    let words = Listed::new(starts, ends);
+    fastest(Spans::<_, _, 0> { text, table, words, out, learn, behind: |_| () });
 }
 
 /// Who encodes a word, by its start and end, that is not known, and says whether it is to be remembered.

@@ -12,9 +12,7 @@ use super::characters::{ByCharacters, Seen};
 use super::texts::ByBlocks;
 use super::{Learned, Tokenizer, Worker, fuse};
 use crate::added::{Added, Inner};
-use crate::cache::{
-    KnownWords, LONGEST_KNOWN, Listed, Queue, hash_at, look_up_between, look_up_listed,
-};
+use crate::cache::{KnownWords, LONGEST_KNOWN, Queue, hash_at, look_up_between};
 use crate::error::Result;
 use crate::model::cuts::{Cuts, MARK};
 use crate::model::{Bpe, Model, Scratch, Way};
@@ -104,6 +102,8 @@ pub(super) struct Learner<'a> {
     scratch: &'a mut Scratch,
     /// The first error; nothing is encoded after it.
     pub(super) result: Result<()>,
+    /// Of a run of blanks tokens left some.
+    pub(super) broke_run: bool,
 }
 
 impl<'a> Learner<'a> {
@@ -113,7 +113,7 @@ impl<'a> Learner<'a> {
         way: &'a mut Way,
         scratch: &'a mut Scratch,
     ) -> Self {
-        Self { tokenizer, text, way, scratch, result: Ok(()) }
+        Self { tokenizer, text, way, scratch, result: Ok(()), broke_run: false }
     }
 
     /// Appends the ids of `text[start..end]`, and teaches them.
@@ -136,7 +136,8 @@ impl<'a> Learner<'a> {
             self.result = self.tokenizer.model.word(word, self.way, self.scratch, out, &mut Silent);
             self.way.is_no_piece = false;
         }
-        if self.result.is_ok() {
+        // Of a run that tokens break, these are not all.
+        if self.result.is_ok() && !self.broke_run {
             self.tokenizer.remember(table, word, &out[before..]);
         }
     }
@@ -156,17 +157,25 @@ impl<'a> Learner<'a> {
             out.push(id);
             from = end;
         }
+        self.broke_run |= inner.is_of_runs() && (1..part.len()).contains(&from);
         between(from, part.len(), out)
     }
 }
 
-/// Tokens that may be left in texts and found in parts of them, if each text is one word.
+/// Tokens that may be left in texts and found in parts of them.
 pub(super) fn inner(prepare: &Prepare, added: &Added, model: &Model) -> Option<Box<Inner>> {
+    let normalizer = prepare.normalizer();
+    // Pieces that are known as words might be other ids.
+    if model.takes_whole_words() {
+        return None;
+    }
+    if prepare.only_cuts_as_gpt2() && model.bpe().is_some() {
+        return added.inner_of_runs(normalizer);
+    }
     prepare.only_marks(MARK).filter(|marks| marks.never())?;
     let leaves_whole = prepare.leaves_whole();
-    let cuts = leaves_whole && model.cuts_all_words(leaves_whole) && !model.takes_whole_words();
-    model.cuts().filter(|_| cuts)?;
-    added.inner(MARK, model.vocab())
+    model.cuts().filter(|_| leaves_whole && model.cuts_all_words(leaves_whole))?;
+    added.inner_of_parts(normalizer, MARK, model.vocab())
 }
 
 /// Looks words up, and learns those that are not known.
@@ -233,22 +242,6 @@ impl<'a> Words<'a> {
         self.habit.saw(seen.words, seen.joined);
     }
 
-    /// Appends the ids of words that start and end there; `behind` is told how many ids there are behind each of them.
-    pub(super) fn spans(
-        &mut self,
-        known: &mut KnownWords,
-        starts: &[u32],
-        ends: &[u32],
-        out: &mut Vec<u32>,
-        behind: impl FnMut(usize),
-    ) {
-        let (bytes, words) = (self.bytes, Listed::new(starts, ends));
-        let mut learn = |known: &mut KnownWords, start: usize, end: usize, ids: &mut Vec<u32>| {
-            self.new_word(known, start, end, ids);
-        };
-        look_up_listed(bytes, known, words, out, &mut learn, behind);
-    }
-
     /// Appends the ids of all bytes as one word that is cut whatever it begins with. If it says no, nothing is done.
     fn text(&mut self, known: &mut KnownWords, out: &mut Vec<u32>) -> bool {
         let Self { bytes, all, ref mut learner, .. } = *self;
@@ -279,6 +272,16 @@ impl<'a> Words<'a> {
     /// Whether there was an error.
     pub(super) fn has_failed(&self) -> bool {
         self.learner.result.is_err()
+    }
+
+    /// The first error, if there was one.
+    pub(super) fn result(self) -> Result<()> {
+        self.learner.result
+    }
+
+    /// Whether tokens left some of a run of blanks.
+    pub(super) fn broke_run(&self) -> bool {
+        self.learner.broke_run
     }
 
     /// Whether the word that starts at `start` begins with a character of three bytes, with or without a space

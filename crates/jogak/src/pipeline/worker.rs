@@ -11,7 +11,7 @@ use crate::vocab::Vocab;
 
 use super::singles::Singles;
 use super::strange::StrangeWords;
-use super::{Tokenizer, answer, gaps, joined, words};
+use super::{Tokenizer, answer, joined, words};
 
 /// How much memory a worker may use to remember words, in bytes; as much again once spans are asked for. (A large
 /// vocabulary that a worker is taught may take more than its share; characters take up to two and a half megabytes beside it.)
@@ -67,8 +67,6 @@ pub struct Worker {
     pub(super) parts: Vec<answer::Part>,
     /// Room for short texts.
     pub(super) joined: joined::Joined,
-    /// Room for what tokens leave of a text, where they come often.
-    pub(super) gaps: Option<Box<gaps::Gaps>>,
 }
 
 impl Worker {
@@ -85,7 +83,6 @@ impl Worker {
             room: Room::default(),
             parts: Vec::new(),
             joined: joined::Joined::default(),
-            gaps: None,
         })
     }
 

@@ -271,6 +271,8 @@ mod tests {
 
     fn check_all(text: &str) {
         check::<Gpt2>(text);
+        check::<Gpt2<false, false, 1>>(text);
+        check::<Gpt2<false, false, 2>>(text);
         check::<StarCoder>(text);
         check::<Cl100k>(text);
         check::<Llama3>(text);

@@ -13,38 +13,82 @@
 //!
 //! StarCoder's, Command R's and SmolLM's words are these of what is left of a text when every number is a word by itself:
 //! to the white space before a number, the text ends there.
+//!
+//! Where runs of spaces are tokens, as in GPT-NeoX's file, words are these of what runs of two or more leave of a text, and these runs.
 
 use super::blocks::Block;
-use super::borders::{Rule, Starts};
+use super::borders::{Rule, Starts, for_each_list};
 use super::carry::Behind;
 use super::classes::{LETTER, NUMBER, OTHER, blanks, class_at, letters, run};
+use super::stage::FEW;
+use crate::scan::BLOCK;
 
-/// The rule by masks; with `LINES`, every line is a text; with `ALONE`, every number is a word by itself before anything is cut.
+/// The rule by masks; with `LINES`, every line is a text; with `ALONE`, every number is a word by itself before anything is cut; so
+/// are runs of one kind of blank, of the first `RUNS` of [`RUNS_OF`].
 #[derive(Default)]
-pub(super) struct Gpt2<const LINES: bool = false, const ALONE: bool = false> {
+pub(super) struct Gpt2<const LINES: bool = false, const ALONE: bool = false, const RUNS: usize = 0>
+{
     newlines: Behind,
     letters: Behind,
     numbers: Behind,
     symbols: Behind,
     spaces: Behind,
     blanks: Behind,
+    /// Blanks of each kind of which runs may be words.
+    run_of: [Behind; RUNS_OF.len()],
     /// What contractions at the end of a block change in the next one: borders, and letters that are
     /// none.
     behind_contraction: u64,
     in_contraction: u64,
 }
 
+/// Blanks whose runs may be words by themselves.
+const RUNS_OF: [u8; 2] = *b" \t";
+
 /// StarCoder.
 pub(super) type StarCoder<const LINES: bool = false> = Gpt2<LINES, true>;
 
-impl<const LINES: bool, const ALONE: bool> Rule for Gpt2<LINES, ALONE> {
+impl<const LINES: bool, const ALONE: bool, const RUNS: usize> Gpt2<LINES, ALONE, RUNS> {
+    /// Blanks in runs of two or more of one kind, and where these begin.
+    #[inline(always)]
+    fn runs(&mut self, text: &[u8], at: usize, now: &Block) -> (u64, u64) {
+        let (mut all, mut starts) = (0, 0);
+        for (&blank, behind) in RUNS_OF.iter().zip(&mut self.run_of).take(RUNS) {
+            let there = |at: usize| text.get(at) == Some(&blank);
+            let mut of = now.space;
+            if blank != b' ' {
+                of = 0;
+                let mut others = now.blank & !now.space & !now.line_end & now.ascii();
+                while others != 0 {
+                    let place = others.trailing_zeros();
+                    others &= others - 1;
+                    of |= u64::from(there(at + place as usize)) << place;
+                }
+            }
+            // Behind the end of the text there are none.
+            let left = text.len() - at;
+            if left < BLOCK {
+                of &= (1 << left) - 1;
+            }
+            let before = behind.next(of);
+            let next = of >> 1 | u64::from(there(at + BLOCK)) << (BLOCK - 1);
+            all |= of & (before | next);
+            starts |= of & next & !before;
+        }
+        (all, starts)
+    }
+}
+
+impl<const LINES: bool, const ALONE: bool, const RUNS: usize> Rule for Gpt2<LINES, ALONE, RUNS> {
     const PAD: u8 = b' ';
     const LINES: bool = LINES;
 
     #[inline(always)]
     fn starts(&mut self, text: &[u8], at: usize, now: &Block, next: &Block) -> Starts {
-        let (letter, number, other, blank) = (now.letter(), now.number, now.other(), now.blank);
-        let behind_space = self.spaces.next(now.space);
+        let (letter, number, other) = (now.letter(), now.number, now.other());
+        let (runs, run_starts) = if RUNS > 0 { self.runs(text, at, now) } else { (0, 0) };
+        let blank = now.blank & !runs;
+        let behind_space = self.spaces.next(now.space & !runs);
         let symbols = other & !self.symbols.next(other) & !behind_space;
         let letters = letter & !self.letters.next(letter) & !behind_space;
         let numbers = match ALONE {
@@ -54,11 +98,11 @@ impl<const LINES: bool, const ALONE: bool> Rule for Gpt2<LINES, ALONE> {
         let blanks = blank & !self.blanks.next(blank);
         // White space leaves nothing to these.
         let (ends, next_ends) = match ALONE {
-            true => (blank | number, next.blank | next.number),
-            false => (blank, next.blank),
+            true => (now.blank | number, next.blank | next.number),
+            false => (now.blank, next.blank),
         };
         let mut last = blank & now.first & !now.before(ends, next_ends);
-        let mut bits = symbols | letters | numbers | blanks;
+        let mut bits = symbols | letters | numbers | blanks | run_starts;
         if LINES {
             // The last white space of a text is left to nothing.
             let newlines = now.newlines(text, at);
@@ -90,7 +134,42 @@ impl<const LINES: bool, const ALONE: bool> Rule for Gpt2<LINES, ALONE> {
 
     #[inline(always)]
     fn word_end(text: &[u8], at: usize) -> usize {
-        word_end::<ALONE>(text, at)
+        let until = if RUNS > 0 { run_from(&RUNS_OF[..RUNS], text, at) } else { text.len() };
+        if until == at {
+            return at + text[at..].iter().take_while(|&&byte| byte == text[at]).count();
+        }
+        word_end::<ALONE>(&text[..until], at)
+    }
+}
+
+/// Where the first run of two or more blanks of one of these kinds begins, from `at` on; the end of the text if there is none.
+fn run_from(kinds: &[u8], text: &[u8], at: usize) -> usize {
+    let is_run = |pair: &[u8]| pair[0] == pair[1] && kinds.contains(&pair[0]);
+    text[at..].windows(2).position(is_run).map_or(text.len(), |start| at + start)
+}
+
+/// Calls `words` with lists of borders, as [`super::Pretokenizer::for_each_list`] does, of runs of two or more spaces, or of tabs
+/// with `tabs`, and of the words of what they leave. The text has less than 4 GiB.
+pub(crate) fn for_each_between_runs(text: &str, tabs: bool, mut words: impl FnMut(&[u32])) {
+    let text = text.as_bytes();
+    if text.len() >= FEW {
+        return match tabs {
+            false => for_each_list::<Gpt2<false, false, 1>>(text, words),
+            true => for_each_list::<Gpt2<false, false, 2>>(text, words),
+        };
+    }
+    let (mut borders, mut count) = ([0; FEW], 1);
+    while (borders[count - 1] as usize) < text.len() {
+        let at = borders[count - 1] as usize;
+        let end = match tabs {
+            false => Gpt2::<false, false, 1>::word_end(text, at),
+            true => Gpt2::<false, false, 2>::word_end(text, at),
+        };
+        borders[count] = end as u32;
+        count += 1;
+    }
+    if count > 1 {
+        words(&borders[..count]);
     }
 }
 

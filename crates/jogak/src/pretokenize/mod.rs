@@ -69,6 +69,7 @@ pub(crate) use apart::Apart;
 #[cfg(test)]
 pub(crate) use apart::CHINESE as APART_CHINESE;
 pub(crate) use between::{inner as between_ends, is as is_between_spaces};
+pub(crate) use gpt2::for_each_between_runs;
 pub(crate) use lists::LIST;
 pub(crate) use regex::Finder;
 pub(crate) use set::CharSet;
