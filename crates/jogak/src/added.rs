@@ -282,8 +282,7 @@ impl Added {
             let refused = chosen.refused.as_ref().is_some_and(|(finder, _)| finder.is_match(text));
             return !refused && chosen.taken.has_none(text, &SpecialPolicy::Parse);
         }
-        let finder = self.plain.finder.as_ref().filter(|_| !self.plain.is_idle(policy, false));
-        finder.is_none_or(|finder| !finder.is_match(text)) && !self.may_look_twice(text, policy)
+        !self.plain.has_one(text, policy) && !self.may_look_twice(text, policy)
     }
 
     /// Whether [`Added::for_each_normalized`] may find anything in what becomes of a text, whatever is trusted. False is certain.
@@ -531,6 +530,12 @@ impl Search {
             search.finder = Some(Finder::new(&texts)?);
         }
         Ok((search, texts))
+    }
+
+    /// Whether the text of one that is looked for is in a text, of which nothing is trusted.
+    fn has_one(&self, text: &str, policy: &SpecialPolicy) -> bool {
+        let finder = self.finder.as_ref().filter(|_| !self.is_idle(policy, false));
+        finder.is_some_and(|finder| finder.is_match(text))
     }
 
     /// Whether nothing can be found: then the search costs nothing.

@@ -305,9 +305,10 @@ impl Prepare {
         prepared.parts.is_none() && self.pretokenizer.for_each_list(prepared.text, words)
     }
 
-    /// Whether [`Prepare::for_each_list_of_lines`] does what it says.
+    /// Whether [`Prepare::for_each_list_of_lines`] does what it says, of lines that [stay as they are](Normalizer::leaves).
     pub(crate) fn has_lines(&self) -> bool {
-        self.only_cuts() && self.pretokenizer.has_rule()
+        let stays = self.normalizer.only_forms() && matches!(self.front, Front::Nothing);
+        stays && self.pretokenizer.has_rule()
     }
 
     /// Whether nothing is done to texts but that they are cut.
@@ -315,9 +316,16 @@ impl Prepare {
         self.normalizer.is_empty() && matches!(self.front, Front::Nothing)
     }
 
+    /// Whether no rule of normalization changes a text.
+    pub(crate) fn leaves(&self, text: &str) -> bool {
+        self.normalizer.leaves(text)
+    }
+
     /// As [`Pretokenizer::for_each_list_of_lines`], of texts that nothing is to be done to but to cut them.
     pub(crate) fn for_each_list_of_lines(&self, lines: &str, words: impl FnMut(&[u32])) -> bool {
-        self.has_lines() && self.pretokenizer.for_each_list_of_lines(lines, words)
+        self.has_lines()
+            && self.leaves(lines)
+            && self.pretokenizer.for_each_list_of_lines(lines, words)
     }
 
     /// The same text as [`Prepare::text`] gives, with the bytes that each of its bytes stands for.

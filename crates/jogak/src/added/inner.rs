@@ -165,8 +165,22 @@ impl Inner {
     #[inline]
     pub(crate) fn for_each_list(&self, text: &str, words: impl FnMut(&[u32])) -> bool {
         let Kind::Runs { tabs } = self.kind else { return false };
-        for_each_between_runs(text, tabs, words);
+        for_each_between_runs::<false>(text, tabs, words);
         true
+    }
+
+    /// The same of a text whose every line is one by itself, of a policy that [has none of the others](Inner::has_none_of_others).
+    pub(crate) fn for_each_list_of_lines(&self, lines: &str, words: impl FnMut(&[u32])) -> bool {
+        let Kind::Runs { tabs } = self.kind else { return false };
+        for_each_between_runs::<true>(lines, tabs, words);
+        true
+    }
+
+    /// Whether no other token is in a text that no rule changes, nor in any part of it.
+    pub(crate) fn has_none_of_others(&self, text: &str, policy: &SpecialPolicy) -> bool {
+        let chosen = matches!(policy, SpecialPolicy::Chosen(_));
+        let mut searches = [&self.plain, &self.normalized].into_iter();
+        !chosen && !searches.any(|search| search.has_one(text, policy))
     }
 
     /// Whether tokens are runs.

@@ -258,6 +258,16 @@ impl Normalizer {
         self.spaces
     }
 
+    /// Whether there are rules of Unicode's forms alone: what they leave as it is, they leave so in any part of it.
+    pub(crate) fn only_forms(&self) -> bool {
+        self.stages.iter().all(|stage| matches!(stage, Stage::Form(_)))
+    }
+
+    /// Whether a text surely stays as it is, wherever it stands.
+    pub(crate) fn leaves(&self, text: &str) -> bool {
+        self.stages.iter().all(|stage| !stage.changes(text, Place::WHOLE))
+    }
+
     /// The normalized text: `text` itself where nothing changes, else in one of the buffers.
     ///
     /// # Errors

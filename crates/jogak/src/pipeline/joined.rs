@@ -15,7 +15,7 @@ use std::ops::Range;
 
 use super::raw::Together;
 use super::{Request, Text, Tokenizer, Worker};
-use crate::added::Input;
+use crate::added::{Inner, Input};
 use crate::error::Error;
 use crate::normalize::Place;
 use crate::prepare::{Raw, RawList};
@@ -138,8 +138,13 @@ impl<E: FnMut(usize)> Encoding<'_, E> {
         next: usize,
     ) -> Result<(), (usize, Error)> {
         let first = next - joined.texts.len();
+        let Tokenizer { added, .. } = self.tokenizer;
+        let (all, specials) = (&joined.all, &self.request.specials);
         let together = joined.texts.len() > 1
-            && self.tokenizer.added.has_none(&joined.all, &self.request.specials);
+            && match self.runs() {
+                Some(inner) => inner.has_none_of_others(all, specials),
+                None => added.has_none(all, specials),
+            };
         let done = match joint {
             _ if !together => 0,
             Joint::Lines => self.lines(joined),
@@ -155,15 +160,27 @@ impl<E: FnMut(usize)> Encoding<'_, E> {
         Ok(())
     }
 
-    /// Encodes lines that are to be cut and nothing else. Returns how many: up to the first one that has an error.
+    /// Tokens that are left in lines, if these are runs of blanks.
+    fn runs(&self) -> Option<&Inner> {
+        self.tokenizer.inner.as_deref().filter(|inner| inner.is_of_runs())
+    }
+
+    /// Encodes lines that are to be cut and nothing else. Returns how many: up to the first one that has an error, or that goes
+    /// another way.
     fn lines(&mut self, joined: &mut Joined) -> usize {
-        let Self { tokenizer, request, worker, ids, end } = self;
         let Joined { all, texts, starts: borders, .. } = joined;
-        if !tokenizer.prepare.for_each_list_of_lines(all, |list| {
+        let mut list = |list: &[u32]| {
             borders.extend_from_slice(&list[usize::from(!borders.is_empty())..]);
-        }) {
+        };
+        let prepare = &self.tokenizer.prepare;
+        let listed = match self.runs() {
+            Some(inner) => prepare.leaves(all) && inner.for_each_list_of_lines(all, &mut list),
+            None => prepare.for_each_list_of_lines(all, &mut list),
+        };
+        if !listed {
             return 0;
         }
+        let Self { tokenizer, request, worker, ids, end } = self;
         let mut way = tokenizer.way(request, 0);
         let (mut words, known) = tokenizer.words_of(all, &mut way, worker);
         let mut first = 0;
@@ -173,8 +190,10 @@ impl<E: FnMut(usize)> Encoding<'_, E> {
             // The line end may belong to the last word.
             let last = &mut borders[first + count];
             let behind = std::mem::replace(last, until);
+            let before = ids.len();
             words.list(known, &borders[first..=first + count], ids);
-            if words.has_failed() {
+            if words.has_failed() || words.broke_run() {
+                ids.truncate(before);
                 return number;
             }
             end(ids.len());

@@ -282,6 +282,8 @@ mod tests {
         check_lines::<DeepSeek, DeepSeek<true>>(text);
         check::<Tekken>(text);
         check_lines::<Gpt2, Gpt2<true>>(text);
+        check_lines::<Gpt2<false, false, 1>, Gpt2<true, false, 1>>(text);
+        check_lines::<Gpt2<false, false, 2>, Gpt2<true, false, 2>>(text);
         check_lines::<StarCoder, StarCoder<true>>(text);
         check_lines::<Cl100k, Cl100k<true>>(text);
         check_lines::<Llama3, Llama3<true>>(text);

@@ -149,13 +149,17 @@ fn run_from(kinds: &[u8], text: &[u8], at: usize) -> usize {
 }
 
 /// Calls `words` with lists of borders, as [`super::Pretokenizer::for_each_list`] does, of runs of two or more spaces, or of tabs
-/// with `tabs`, and of the words of what they leave. The text has less than 4 GiB.
-pub(crate) fn for_each_between_runs(text: &str, tabs: bool, mut words: impl FnMut(&[u32])) {
+/// with `tabs`, and of the words of what they leave; with `LINES`, every line is a text. The text has less than 4 GiB.
+pub(crate) fn for_each_between_runs<const LINES: bool>(
+    text: &str,
+    tabs: bool,
+    mut words: impl FnMut(&[u32]),
+) {
     let text = text.as_bytes();
-    if text.len() >= FEW {
+    if text.len() >= FEW || LINES && !text.is_empty() {
         return match tabs {
-            false => for_each_list::<Gpt2<false, false, 1>>(text, words),
-            true => for_each_list::<Gpt2<false, false, 2>>(text, words),
+            false => for_each_list::<Gpt2<LINES, false, 1>>(text, words),
+            true => for_each_list::<Gpt2<LINES, false, 2>>(text, words),
         };
     }
     let (mut borders, mut count) = ([0; FEW], 1);
