@@ -61,7 +61,7 @@ def _gemma(file: dict[str, Any]) -> None:
 
 
 def _gemma_tokens(file: dict[str, Any]) -> None:
-    """With its tokens of line ends, tabs and marks, of tags, and of what is not used yet; all of them are pieces, too."""
+    """With its tokens of line ends, tabs and marks, and of tags; all of them are pieces, too."""
     _gemma(file)
     runs = [sign * times for sign in "\n\t▁" for times in range(1, 32)]
     runs = [run for run in runs if run not in ("\n", "▁")]

@@ -275,10 +275,7 @@ WAY_OTHERS = {
 }
 #: Tokens that come often, or are looked for in normalized text; files converted years ago.
 MORE_WAYS = {
-    "Gemma's with its tokens, BPE": (
-        "ways/gemma-tokens.json",
-        (tokenizers_1(), fastokens(), splintr(around="1,0")),
-    ),
+    "Gemma's with its tokens, BPE": ("ways/gemma-tokens.json", (tokenizers_1(), fastokens())),
     "GPT-NeoX's, BPE": ("gpt-neox/tokenizer.json", (tokenizers_1(), fastokens(), splintr())),
     "DeepSeek's with its tokens, BPE": ("ways/deepseek-tokens.json", (fastokens(), splintr())),
     "mT5's, Unigram": ("ways/mt5.json", (splintr(around="0,1"),)),

@@ -308,7 +308,7 @@ def gemma_like(peer: Any, draw: random.Random, runs: list[str]) -> Any:
 
 @pytest.mark.parametrize("kind", ["plain", "any"])
 def test_runs_of_line_ends_equal_hf(kind: str, tmp_path: Any) -> None:
-    """Gemma's: tokens that stand in every text, which is one word; some that forbid to leave them there, too."""
+    """Gemma's: tokens that stand in every text, which is one word; and what forbids to leave them."""
     peer = hf()
     draw = random.Random(kind)
     runs = ["\n\n", "\n\n\n", "\t", "\t\t", "▁▁", "▁▁▁", "<h1>", "[a]", "\r\n", "\x0b"]

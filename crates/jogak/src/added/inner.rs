@@ -37,7 +37,7 @@ pub(crate) struct Inner {
 #[derive(Debug, Clone)]
 enum Kind {
     /// In parts of a text that is one word and has no mark.
-    Parts { mark: memmem::Finder<'static> },
+    Parts { mark: Box<memmem::Finder<'static>> },
     /// Runs of spaces, and of tabs if there are tokens of these.
     Runs { tabs: bool },
 }
@@ -86,7 +86,7 @@ impl Inner {
         let finder = memmem::Finder::new(mark.encode_utf8(&mut [0; 4])).into_owned();
         // Of what is found before, nothing has the mark: no text that suits has.
         let absent = |token: &AddedToken| !token.normalized && token.text.contains(mark);
-        Self::new(tokens, normalizer, inner, absent, Kind::Parts { mark: finder })
+        Self::new(tokens, normalizer, inner, absent, Kind::Parts { mark: Box::new(finder) })
     }
 
     /// Of texts that GPT-2's scheme cuts, and to which nothing else is done where these tokens are looked for. None as above.
