@@ -23,10 +23,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::{Error, Result};
 use crate::normalize::{Buffers, Normalizer, Origins, Place};
-use crate::vocab::Vocab;
 use absent::Suspects;
 use finder::{Finder, Found};
-pub(crate) use inner::Inner;
+pub(crate) use inner::{Inner, Tabs};
 
 /// A token to be found, and the rules of finding it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -233,9 +232,9 @@ impl Added {
         &self,
         normalizer: &Normalizer,
         mark: char,
-        vocab: &Vocab,
+        is_piece: impl Fn(&[u8]) -> bool,
     ) -> Option<Box<Inner>> {
-        Inner::of_parts(&self.tokens, normalizer, mark, vocab).ok()?.map(Box::new)
+        Inner::of_parts(&self.tokens, normalizer, mark, is_piece).ok()?.map(Box::new)
     }
 
     /// The tokens that may be left in texts that are cut by GPT-2's scheme, once they are normalized, and to which nothing else is

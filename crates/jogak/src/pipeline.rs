@@ -195,8 +195,8 @@ impl Tokenizer {
                      way: &mut Way,
                      worker: &mut Worker,
                      out: &mut Vec<u32>| {
-            match left.filter(|inner| inner.is_of_runs()) {
-                Some(inner) => self.by_runs(inner, ready.text, way, worker, out),
+            match left.and_then(|inner| Some((inner, inner.runs()?))) {
+                Some((inner, tabs)) => self.by_runs(inner, tabs, ready.text, way, worker, out),
                 None if remember => self.remembered(ready, way, worker, out),
                 None => self.plainly(ready, way, worker, out),
             }

@@ -10,6 +10,7 @@ mod steps;
 use crate::count::{Counter, Words};
 use crate::error::Result;
 use crate::normalize::{Aligned, Buffers, Normalizer, Origins, Place, Rule, metaspace};
+pub(crate) use crate::pretokenize::for_each_between_runs;
 use crate::pretokenize::{Dummy, Matches, Metaspace, Pretokenizer, Scheme};
 use quiet::Quiet;
 pub(crate) use raw::{Raw, RawList, RawScratch, Ready};

@@ -20,8 +20,6 @@ use memchr::memmem;
 use super::{AddedToken, Search, SpecialPolicy};
 use crate::error::{Error, Result};
 use crate::normalize::{Buffers, Normalizer, Place};
-use crate::pretokenize::for_each_between_runs;
-use crate::vocab::Vocab;
 
 /// Tokens that are looked for in parts, and the others.
 #[derive(Debug, Clone)]
@@ -33,6 +31,10 @@ pub(crate) struct Inner {
     pub(super) normalized: Search,
     kind: Kind,
 }
+
+/// Whether runs are of tabs, too.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Tabs(pub(crate) bool);
 
 #[derive(Debug, Clone)]
 enum Kind {
@@ -71,12 +73,12 @@ impl Inner {
         tokens: &[AddedToken],
         normalizer: &Normalizer,
         mark: char,
-        vocab: &Vocab,
+        is_piece: impl Fn(&[u8]) -> bool,
     ) -> Result<Option<Self>> {
         let inner = |token: &AddedToken| {
             let text = token.text.as_bytes();
             let blank = text.iter().all(|&byte| is_line_end_or_tab(byte));
-            !token.normalized && is_free(token) && blank && vocab.id(text).is_some()
+            !token.normalized && is_free(token) && blank && is_piece(text)
         };
         let apart =
             |token: &AddedToken| is_bare(token) && !token.text.bytes().any(is_line_end_or_tab);
@@ -151,7 +153,7 @@ impl Inner {
     pub(crate) fn suits(&self, text: &str) -> bool {
         match &self.kind {
             Kind::Parts { mark } => mark.find(text.as_bytes()).is_none(),
-            Kind::Runs { .. } => u32::try_from(text.len()).is_ok(),
+            Kind::Runs { .. } => true,
         }
     }
 
@@ -160,20 +162,12 @@ impl Inner {
         !self.normalized.is_idle(policy, false)
     }
 
-    /// Calls `words` with lists of borders of words, as [`crate::pretokenize::Pretokenizer::for_each_list`] does, if tokens are runs:
-    /// each run is a word by itself. Else says no.
-    #[inline]
-    pub(crate) fn for_each_list(&self, text: &str, words: impl FnMut(&[u32])) -> bool {
-        let Kind::Runs { tabs } = self.kind else { return false };
-        for_each_between_runs::<false>(text, tabs, words);
-        true
-    }
-
-    /// The same of a text whose every line is one by itself, of a policy that [has none of the others](Inner::has_none_of_others).
-    pub(crate) fn for_each_list_of_lines(&self, lines: &str, words: impl FnMut(&[u32])) -> bool {
-        let Kind::Runs { tabs } = self.kind else { return false };
-        for_each_between_runs::<true>(lines, tabs, words);
-        true
+    /// If tokens are runs of blanks: whether also of tabs. Where each such run is a word by itself, they lie within words.
+    pub(crate) fn runs(&self) -> Option<Tabs> {
+        match self.kind {
+            Kind::Parts { .. } => None,
+            Kind::Runs { tabs } => Some(Tabs(tabs)),
+        }
     }
 
     /// Whether no other token is in a text that no rule changes, nor in any part of it.
@@ -181,11 +175,6 @@ impl Inner {
         let chosen = matches!(policy, SpecialPolicy::Chosen(_));
         let mut searches = [&self.plain, &self.normalized].into_iter();
         !chosen && !searches.any(|search| search.has_one(text, policy))
-    }
-
-    /// Whether tokens are runs.
-    pub(crate) fn is_of_runs(&self) -> bool {
-        matches!(self.kind, Kind::Runs { .. })
     }
 
     /// Whether a token of this text is one of them.

@@ -15,10 +15,10 @@ use std::ops::Range;
 
 use super::raw::Together;
 use super::{Request, Text, Tokenizer, Worker};
-use crate::added::{Inner, Input};
+use crate::added::{Inner, Input, Tabs};
 use crate::error::Error;
 use crate::normalize::Place;
-use crate::prepare::{Raw, RawList};
+use crate::prepare::{Raw, RawList, for_each_between_runs};
 use crate::scan::prefetch;
 
 /// Longer texts, in bytes, are encoded by themselves.
@@ -142,7 +142,7 @@ impl<E: FnMut(usize)> Encoding<'_, E> {
         let (all, specials) = (&joined.all, &self.request.specials);
         let together = joined.texts.len() > 1
             && match self.runs() {
-                Some(inner) => inner.has_none_of_others(all, specials),
+                Some((inner, _)) => inner.has_none_of_others(all, specials),
                 None => added.has_none(all, specials),
             };
         let done = match joint {
@@ -161,8 +161,9 @@ impl<E: FnMut(usize)> Encoding<'_, E> {
     }
 
     /// Tokens that are left in lines, if these are runs of blanks.
-    fn runs(&self) -> Option<&Inner> {
-        self.tokenizer.inner.as_deref().filter(|inner| inner.is_of_runs())
+    fn runs(&self) -> Option<(&Inner, Tabs)> {
+        let inner = self.tokenizer.inner.as_deref()?;
+        Some((inner, inner.runs()?))
     }
 
     /// Encodes lines that are to be cut and nothing else. Returns how many: up to the first one that has an error, or that goes
@@ -174,7 +175,13 @@ impl<E: FnMut(usize)> Encoding<'_, E> {
         };
         let prepare = &self.tokenizer.prepare;
         let listed = match self.runs() {
-            Some(inner) => prepare.leaves(all) && inner.for_each_list_of_lines(all, &mut list),
+            Some((_, Tabs(tabs))) => {
+                let stays = prepare.leaves(all);
+                if stays {
+                    for_each_between_runs::<true>(all, tabs, &mut list);
+                }
+                stays
+            }
             None => prepare.for_each_list_of_lines(all, &mut list),
         };
         if !listed {

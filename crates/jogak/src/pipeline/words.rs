@@ -157,7 +157,7 @@ impl<'a> Learner<'a> {
             out.push(id);
             from = end;
         }
-        self.broke_run |= inner.is_of_runs() && (1..part.len()).contains(&from);
+        self.broke_run |= inner.runs().is_some() && (1..part.len()).contains(&from);
         between(from, part.len(), out)
     }
 }
@@ -175,7 +175,7 @@ pub(super) fn inner(prepare: &Prepare, added: &Added, model: &Model) -> Option<B
     prepare.only_marks(MARK).filter(|marks| marks.never())?;
     let leaves_whole = prepare.leaves_whole();
     model.cuts().filter(|_| leaves_whole && model.cuts_all_words(leaves_whole))?;
-    added.inner_of_parts(normalizer, MARK, model.vocab())
+    added.inner_of_parts(normalizer, MARK, |text| model.vocab().id(text).is_some())
 }
 
 /// Looks words up, and learns those that are not known.
