@@ -269,7 +269,9 @@ fn ids_between_tokens() {
     for round in 0..120 {
         let (mut pieces, mut pairs) = model(&mut dice, 200, true);
         // What is cut among blanks is seen by what merges.
-        for [one, other] in [*b"\t\r", *b"\r\n", *b"\r\r", *b" \r", *b"\n\r", *b"\r ", *b"\r\t"] {
+        let blanks =
+            [*b"\t\r", *b"\r\n", *b"\r\r", *b" \r", *b"\n\r", *b"\r ", *b"\r\t", *b"  ", *b"\t\t"];
+        for [one, other] in blanks {
             pairs.push((u32::from(one), u32::from(other)));
             pieces.push(vec![one, other]);
         }
