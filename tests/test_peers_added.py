@@ -278,12 +278,14 @@ def gemma_like(peer: Any, draw: random.Random, runs: list[str]) -> Any:
     """Marks for spaces, bytes for what has no piece, and pieces of line ends, some of which merge."""
     letters = [*"▁abc<>é가나다\n\t", "[", "]"]
     pieces = [*letters, *(f"<0x{byte:02X}>" for byte in range(256)), "<unk>"]
-    merges = []
+    merges: list[tuple[str, str]] = []
+    made: list[str] = []
     while len(merges) < 60:
-        left, right = draw.choice(pieces[:17] + pieces[274:]), draw.choice(pieces[:17])
-        if left != "<unk>" and left + right not in pieces and len(left + right) < 7:
+        left, right = draw.choice(letters + made), draw.choice(letters)
+        if left + right not in made and len(left + right) < 7:
             merges.append((left, right))
-            pieces.append(left + right)
+            made.append(left + right)
+    pieces += made
     pieces += [run for run in runs if run not in pieces]
     model = peer.models.BPE(
         vocab={piece: id_ for id_, piece in enumerate(pieces)},

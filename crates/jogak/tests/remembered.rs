@@ -478,16 +478,13 @@ fn between_tokens(
         ids.push(id);
     };
     let mut words = |text: &str, place: Place, ids: &mut Vec<u32>| {
-        let ready =
-            prepare.text(text, place, &mut jogak::prepare::Scratch::default())?.text.to_owned();
-        let mut result = Ok(());
         let room = &mut jogak::prepare::Scratch::default();
-        prepare.for_each(prepare.text(text, place, room)?, |start, end| {
-            let word = &ready[start..end];
-            result = model.word(word, &mut way, &mut scratch, ids, &mut Silent);
-            result.as_ref().expect("all has a piece");
-        })?;
-        Ok(())
+        let ready = prepare.text(text, place, room)?;
+        prepare.for_each(ready, |start, end| {
+            let word = &ready.text[start..end];
+            let done = model.word(word, &mut way, &mut scratch, ids, &mut Silent);
+            done.expect("all has a piece");
+        })
     };
     let added = tokenizer.added();
     let done = added.for_each(input, policy, |part| match part {
