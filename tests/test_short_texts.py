@@ -115,6 +115,33 @@ def raw(request: pytest.FixtureRequest) -> jogak.Tokenizer:
     )
 
 
+@pytest.fixture(scope="module", params=["never", "always", "first", "given"])
+def whole(request: pytest.FixtureRequest) -> jogak.Tokenizer:
+    """A text is one word of SentencePiece's BPE; with tokens to be found, also of line ends, which may be left in texts."""
+    prepend = request.param
+    spaces = jogak.Metaspace(prepend=prepend, split=False, only_missing=prepend == "first")
+    config = jogak.BPE(min_pair_count=1, num_merges=300, marker="none", unknown="<unk>")
+    spec = jogak.train(iter(CORPUS * 2), config, pretokenizer=spaces, special_tokens=SPECIAL).spec
+    pieces = spec.model.pieces
+    ends = [text for text in ("\n", "\t\t", "\r\n") if text in pieces and prepend != "given"]
+    assert prepend == "given" or ends
+    found = () if prepend == "never" else FOUND
+    model = dataclasses.replace(spec.model, pieces=(*pieces, *(token.text for token in found)))
+    added = (*found, *(AddedToken(text, in_model=True) for text in ends))
+    return jogak.Tokenizer(dataclasses.replace(spec, model=model, added_tokens=added))
+
+
+@given(texts=TEXTS, threads=st.integers(1, 3))
+def test_texts_that_are_one_word(whole: jogak.Tokenizer, texts: list[str], threads: int) -> None:
+    check(whole, texts, threads)
+    for strategy in ("longest-match", "merges"):
+        expected = [whole.encode(text, strategy=strategy) for text in texts]
+        assert whole.encode_batch(texts, strategy=strategy).to_lists() == expected
+    parts: list[Any] = [[text, jogak.Trusted("<pad>")] for text in texts]
+    mixed = [text for both in zip(texts, parts, texts, strict=True) for text in both]
+    assert whole.encode_batch(mixed).to_lists() == [whole.encode(text) for text in mixed]
+
+
 @given(texts=TEXTS, threads=st.integers(1, 3))
 def test_raw_words(raw: jogak.Tokenizer, texts: list[str], threads: int) -> None:
     check(raw, texts, threads)

@@ -75,6 +75,16 @@ impl Marks {
         metaspace::adds_to(self.0, first)
     }
 
+    /// Writes a whole text with its marks into `room`, from `start` on, and says where it ends; something may stand behind that.
+    pub(crate) fn write(self, text: &str, room: &mut Vec<u8>, start: usize) -> usize {
+        metaspace::write_behind(self.0, text, Place::WHOLE, (room, start))
+    }
+
+    /// Whether an empty text stays so.
+    pub(crate) fn leaves_empty(self) -> bool {
+        self.0.dummy != Dummy::Given
+    }
+
     /// Whether none is added to any.
     pub(crate) fn never(self) -> bool {
         self.0.dummy == Dummy::Never

@@ -419,8 +419,11 @@ fn ids_where_tokens_are_left_in_texts() {
             hf_rules: true,
             ..BpeParts::of_bytes(Vocab::new(pieces.iter().map(String::as_str).chain(["<unk>"])))
         };
-        let dummy = if round % 10 == 1 { Dummy::First } else { Dummy::Never };
-        let spaces = Metaspace { dummy, split: round % 24 == 23, ..Metaspace::DEFAULT };
+        let marks = [Dummy::First, Dummy::Always, Dummy::Given];
+        let dummy = if round % 5 == 1 { marks[round / 5 % 3] } else { Dummy::Never };
+        let only_missing = round % 15 == 1;
+        let split = round % 24 == 23;
+        let spaces = Metaspace { dummy, split, only_missing, ..Metaspace::DEFAULT };
         let prepare = Prepare::new(&[], &[Scheme::Metaspace(spaces)]).expect("a front half");
         // Which stretches are trusted would have to be told of normalized text, too.
         let twice = tokens.iter().any(|token| token.normalized);
@@ -444,6 +447,16 @@ fn ids_where_tokens_are_left_in_texts() {
         ];
         for (specials, strategy, trusts) in ways.clone().into_iter().chain(ways) {
             let request = Request { specials, strategy, ..Request::default() };
+            // Short ones are encoded together.
+            let short = texts.iter().flat_map(|text| [&**text, "", " a", "가나"]);
+            let short: Vec<Input<'_>> =
+                short.filter(|text| text.len() < 600).map(Input::from).collect();
+            let batch = tokenizer.encode_batch(&short, &request, 1 + round % 2).expect("ids");
+            for (&text, ends) in short.iter().zip(batch.offsets.windows(2)) {
+                let expected = between_tokens(&tokenizer, &request, text, &mut found);
+                let ids = &batch.ids[ends[0] as usize..ends[1] as usize];
+                assert!(ids == expected, "round {round}: {text:?} {ids:?} {expected:?}");
+            }
             for text in &texts {
                 let mut borders: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
                 borders.retain(|_| dice.below(3) == 0);

@@ -72,6 +72,13 @@ impl<'a> Writer<'a> {
         table.give_room(self.room);
     }
 
+    /// Hands on what there is of a text, and says so.
+    #[inline]
+    pub(crate) fn ended(&mut self, behind: &mut (impl FnMut(&mut Vec<u32>) + ?Sized)) {
+        self.hand_on();
+        behind(self.out);
+    }
+
     fn hand_on(&mut self) {
         self.out.extend_from_slice(&self.stage[..self.at]);
         self.at = 0;

@@ -78,14 +78,26 @@ pub(super) fn only_marks(rules: &[Rule]) -> Option<Metaspace> {
     suits.then_some(Metaspace { dummy, mark, ..Metaspace::DEFAULT })
 }
 
-/// What [`run`] writes, in `room`, which is used again and again. Words are short, so they are copied some bytes at a time,
-/// of which those behind the word are written over.
+/// What [`run`] writes, in `room`, which is used again and again.
 pub(crate) fn written<'r>(
     spaces: Metaspace,
     text: &str,
     place: Place,
     room: &'r mut Vec<u8>,
 ) -> &'r str {
+    let end = write_behind(spaces, text, place, (room, 0));
+    // Characters, with characters between them.
+    simdutf8::basic::from_utf8(&room[..end]).unwrap_or_default()
+}
+
+/// Writes what [`run`] writes into `room`, from `start` on, and says where it ends; something may stand behind that. Words are
+/// short, so they are copied some bytes at a time, of which those behind the word are written over.
+pub(crate) fn write_behind(
+    spaces: Metaspace,
+    text: &str,
+    place: Place,
+    (room, start): (&mut Vec<u8>, usize),
+) -> usize {
     let adds = adds(spaces, text, place);
     let mut mark = [0; 4];
     let length = spaces.mark().encode_utf8(&mut mark).len();
@@ -94,11 +106,11 @@ pub(crate) fn written<'r>(
         _ => count(text.as_bytes(), |byte| byte == b' '),
     };
     let marks = usize::from(adds) + if spaces.escape { most() } else { 0 };
-    let needed = text.len() + marks * length + CHUNK;
+    let needed = start + text.len() + marks * length + CHUNK;
     if room.len() < needed {
         room.resize(needed, 0);
     }
-    let mut writer = Writer { room, end: 0, mark, length };
+    let mut writer = Writer { room, end: start, mark, length };
     if adds && !spaces.suffix {
         writer.mark();
     }
@@ -110,9 +122,7 @@ pub(crate) fn written<'r>(
     if adds && spaces.suffix {
         writer.mark();
     }
-    let end = writer.end;
-    // Characters, with characters between them.
-    simdutf8::basic::from_utf8(&room[..end]).unwrap_or_default()
+    writer.end
 }
 
 /// Texts of no more bytes have room for as many marks.

@@ -7,6 +7,7 @@
 //! words                    texts            what stands between them
 //! of a scheme with lines   lines            a line end, as if the text had it; taken away again when words are known
 //! raw ones (raw.rs)        of any kind      a space, which is in no raw word
+//! the text itself          of any kind      nothing: where parts of it end is told for all (texts.rs)
 //! ```
 //!
 //! Rule: the same ids as text by text, or text by text.
@@ -17,8 +18,9 @@ use super::raw::Together;
 use super::{Request, Text, Tokenizer, Worker};
 use crate::added::{Inner, Input, Tabs};
 use crate::error::Error;
+use crate::model::cuts::MARK;
 use crate::normalize::Place;
-use crate::prepare::{Raw, RawList, for_each_between_runs};
+use crate::prepare::{Marks, Raw, RawList, for_each_between_runs};
 use crate::scan::prefetch;
 
 /// Longer texts, in bytes, are encoded by themselves.
@@ -37,6 +39,8 @@ enum Joint {
     Lines,
     /// As they stand in the text.
     Raw(Raw),
+    /// Each text is one, with these marks for its spaces.
+    Whole(Marks),
 }
 
 /// Texts that wait to be encoded together.
@@ -46,9 +50,12 @@ pub(super) struct Joined {
     all: String,
     /// Where each starts and ends.
     texts: Vec<(u32, u32)>,
+    /// The texts with marks, if each is one word, and how many bytes that are; something may stand behind it.
+    marked: Vec<u8>,
+    length: usize,
     /// Room for the borders of words, or for where they start.
     starts: Vec<u32>,
-    /// Where they end.
+    /// Where they end, or texts with marks do.
     ends: Vec<u32>,
     /// Which is the first word of each text, and how many words there are.
     firsts: Vec<usize>,
@@ -65,29 +72,36 @@ impl Joined {
         if text.len() > LONGEST.min(room) || trusted.is_some() {
             return false;
         }
-        let (between, needed) = match joint {
+        let between = match joint {
             Joint::Raw(raw) if !raw.is_same_between(text) => return false,
             Joint::Raw(_) if tokenizer.cuts_first(text) => return false,
-            Joint::Raw(_) => (' ', true),
+            Joint::Raw(_) => Some(' '),
+            Joint::Whole(marks) => {
+                if text.is_empty() && !marks.leaves_empty() {
+                    return false;
+                }
+                self.length = marks.write(text, &mut self.marked, self.length);
+                self.ends.push(self.length as u32);
+                None
+            }
             Joint::Lines => {
                 let line_end = memchr::memchr(b'\n', text.as_bytes());
                 if line_end.is_some_and(|at| at + 1 < text.len()) {
                     return false;
                 }
-                ('\n', line_end.is_none())
+                line_end.is_none().then_some('\n')
             }
         };
         let start = self.all.len() as u32;
         self.all.push_str(text);
         self.texts.push((start, self.all.len() as u32));
-        if needed {
-            self.all.push(between);
-        }
+        self.all.extend(between);
         true
     }
 
     fn clear(&mut self) {
-        let Self { all, texts, starts, ends, firsts, behind } = self;
+        let Self { all, texts, marked: _, length, starts, ends, firsts, behind } = self;
+        *length = 0;
         all.clear();
         texts.clear();
         starts.clear();
@@ -138,16 +152,17 @@ impl<E: FnMut(usize)> Encoding<'_, E> {
         next: usize,
     ) -> Result<(), (usize, Error)> {
         let first = next - joined.texts.len();
-        let Tokenizer { added, .. } = self.tokenizer;
+        let Tokenizer { added, inner, .. } = self.tokenizer;
         let (all, specials) = (&joined.all, &self.request.specials);
         let together = joined.texts.len() > 1
-            && match self.runs() {
-                Some((inner, _)) => inner.has_none_of_others(all, specials),
+            && match inner.as_deref().filter(|inner| inner.suits(all)) {
+                Some(inner) => inner.has_none_of_others(all, specials),
                 None => added.has_none(all, specials),
             };
         let done = match joint {
             _ if !together => 0,
             Joint::Lines => self.lines(joined),
+            Joint::Whole(_) => self.whole(joined),
             Joint::Raw(raw) => {
                 self.raw(joined, raw, first)?;
                 joined.texts.len()
@@ -207,6 +222,28 @@ impl<E: FnMut(usize)> Encoding<'_, E> {
             first += count;
             borders[first] = behind;
         }
+        texts.len()
+    }
+
+    /// Encodes texts each of which is one word. Returns how many: all, or none if one of them has an error.
+    fn whole(&mut self, joined: &mut Joined) -> usize {
+        let Joined { marked, length, ends, behind, texts, .. } = joined;
+        // Characters, with characters between them.
+        let Ok(marked) = simdutf8::basic::from_utf8(&marked[..*length]) else { return 0 };
+        let Self { tokenizer, request, worker, ids, end } = self;
+        let mut way = tokenizer.way(request, 0);
+        let (mut words, known) = tokenizer.words_of(marked, &mut way, worker);
+        let (first, mut before) = (ids.len(), ids.len());
+        let mut ended = |ids: &mut Vec<u32>| {
+            tokenizer.fuse_all(before, ids);
+            before = ids.len();
+            behind.push(before);
+        };
+        if !words.texts(known, ends, ids, &mut ended) || words.has_failed() {
+            ids.truncate(first);
+            return 0;
+        }
+        behind.iter().for_each(|&ids| end(ids));
         texts.len()
     }
 
@@ -321,11 +358,14 @@ impl Tokenizer {
         if drawn || !self.model.is_own(*strategy) {
             return None;
         }
+        let added = &self.added;
+        let told = || !added.looks_twice(specials, false) || added.tells_absent(specials);
         if let Some(raw) = self.prepare.raw().filter(|_| self.looks_up_raw) {
-            let told =
-                !self.added.looks_twice(specials, false) || self.added.tells_absent(specials);
-            let joins = told && raw.is_by_itself();
-            return joins.then_some(Joint::Raw(raw));
+            return (told() && raw.is_by_itself()).then_some(Joint::Raw(raw));
+        }
+        if self.leaves_whole && self.cuts_all_words {
+            let marks = self.prepare.only_marks(MARK);
+            return marks.filter(|_| self.model.cuts().is_some() && told()).map(Joint::Whole);
         }
         let words = !self.cuts_all_words && self.model.fuses_words().is_none();
         (words && self.model.unigram().is_none() && self.prepare.has_lines())

@@ -147,7 +147,18 @@ impl Parts<'_> {
         };
         if BY_BLOCKS.contains(&bytes.len()) {
             let seen = &mut Seen::default();
-            fastest(ByBlocks { cuts, text: bytes, characters: true, known, out, learn, seen });
+            let ends = &[bytes.len() as u32];
+            fastest(ByBlocks {
+                cuts,
+                text: bytes,
+                ends,
+                characters: true,
+                known,
+                out,
+                learn,
+                seen,
+                behind: &mut |_| {},
+            });
         } else {
             cuts.for_each_part(bytes, 0, bytes.len(), |start, end, character| {
                 let listed = character != 0 && known.append_character(character, out).is_some();

@@ -4,6 +4,8 @@
 //!
 //! Characters are what this list goes by, and what a string of Python is. So a text that comes as code points needs not become
 //! UTF-8 first, but for the few parts that are looked up by themselves.
+//!
+//! Short texts stand one behind the other, so that no block is nearly empty: where one ends, a part ends.
 
 use std::ops::Range;
 
@@ -15,17 +17,23 @@ use crate::scan::{BLOCK, Look, Task};
 /// So many borders are looked up together, and those of one more block.
 const TOGETHER: usize = 1 << 9;
 
-/// Appends the ids of a text to `out`: not empty, and of less than 4 GiB. `learn` appends those of what the table does not
-/// know, and may teach it.
+/// What is done behind a text, when all its ids are there.
+type Behind<'b> = dyn FnMut(&mut Vec<u32>) + 'b;
+
+/// Appends the ids of texts to `out`, which stand one behind the other: not empty together, and of less than 4 GiB. `learn` appends
+/// those of what the table does not know, and may teach it.
 pub(super) struct ByBlocks<'a, 'l> {
     pub(super) cuts: &'a Cuts,
     pub(super) text: &'a [u8],
+    /// Where each text ends; the last one does where all bytes do.
+    pub(super) ends: &'a [u32],
     /// Most parts are single characters of three bytes, as in Chinese and Korean.
     pub(super) characters: bool,
     pub(super) known: &'a mut KnownWords,
     pub(super) out: &'a mut Vec<u32>,
     pub(super) learn: &'a mut LearnWord<'l>,
     pub(super) seen: &'a mut Seen,
+    pub(super) behind: &'a mut Behind<'l>,
 }
 
 impl Task for ByBlocks<'_, '_> {
@@ -38,32 +46,46 @@ impl Task for ByBlocks<'_, '_> {
 impl ByBlocks<'_, '_> {
     #[inline(always)]
     fn by_borders<L: Look>(self) {
-        let Self { cuts, text, known, out, learn, seen, .. } = self;
-        // Of the block that is cut, and of the end of the text.
+        let Self { cuts, text, mut ends, known, out, learn, seen, behind, .. } = self;
+        // Of the block that is cut, and of the end of all.
         let mut borders = [0; TOGETHER + BLOCK + 1];
         let (mut at, mut listed) = (0, 1);
+        // Those that end behind the block that is cut.
+        let mut later = ends;
         loop {
             let mut padded = [0; WINDOW];
-            let (window, within) = (window(text, at, &mut padded), within(text, at));
+            let (window, within) = (window(text, at, &mut padded), within(text.len(), at));
             let block = cuts.block_of_text::<L>(window, within);
-            let parts = block.starts.count_ones();
+            let (ended, many) = L::bits(later, at as u32);
+            let starts = block.starts | ended & within;
+            later = &later[many..];
+            let parts = starts.count_ones();
             seen.words += parts;
-            seen.joined += parts - (block.starts & block.starts >> 3 & block.threes).count_ones();
+            seen.joined += parts - (starts & starts >> 3 & block.threes).count_ones();
             if let Some(room) = borders[listed..].first_chunk_mut() {
-                L::list(block.starts, at as u32, room);
+                L::list(starts, at as u32, room);
                 listed += parts as usize;
             }
-            let ends = text.len() - at <= BLOCK;
-            if ends {
+            let is_last = text.len() - at <= BLOCK;
+            if is_last {
                 borders[listed] = text.len() as u32;
                 listed += 1;
             }
-            if ends || listed >= TOGETHER {
-                look_up_between(text, known, &borders[..listed], out, learn);
+            if is_last || listed >= TOGETHER {
+                let mut borders_of_one = &borders[..listed];
+                while let Some((&end, others)) = ends.split_first()
+                    && end <= borders[listed - 1]
+                {
+                    let parts = borders_of_one.iter().take_while(|&&border| border < end).count();
+                    look_up_between(text, known, &borders_of_one[..=parts], out, learn);
+                    behind(out);
+                    (ends, borders_of_one) = (others, &borders_of_one[parts..]);
+                }
+                look_up_between(text, known, borders_of_one, out, learn);
                 borders[0] = borders[listed - 1];
                 listed = 1;
             }
-            if ends {
+            if is_last {
                 return;
             }
             // Its last character is what stands before the next one's others.
@@ -73,22 +95,21 @@ impl ByBlocks<'_, '_> {
 
     #[inline(always)]
     fn by_characters<L: Look>(self) {
-        let Self { cuts, text, known, out, learn, seen, .. } = self;
+        let Self { cuts, text, ends, known, out, learn, seen, behind, .. } = self;
         let look_up =
             &mut |known: &mut KnownWords, start: usize, end: usize, out: &mut Vec<u32>| {
                 if !known.get(text, start, end, out) {
                     learn(known, start, end, out);
                 }
             };
-        by_characters::<L>(cuts, &text, known, out, look_up, seen);
+        by_characters::<L>(cuts, (&text, ends), known, out, look_up, (seen, behind));
     }
 }
 
 /// A text that is cut character by character. Places are counted in whatever it is made of.
 trait Characters {
-    fn len(&self) -> usize;
-    /// Lists the characters from a place on, up to a block of whatever the text is made of; places are counted from there.
-    fn list<L: Look>(&self, at: usize, listed: &mut Listed);
+    /// Lists the characters from a place on up to an end, or a block of whatever the text is made of; places are counted from there.
+    fn list<L: Look>(&self, at: usize, end: usize, listed: &mut Listed);
 }
 
 /// So many bytes are looked at together.
@@ -96,13 +117,9 @@ const BEHIND: usize = 16;
 
 /// UTF-8.
 impl Characters for &[u8] {
-    fn len(&self) -> usize {
-        <[u8]>::len(self)
-    }
-
     #[inline(always)]
-    fn list<L: Look>(&self, at: usize, listed: &mut Listed) {
-        listed.text::<L>(window(self, at, &mut [0; WINDOW]), within(self, at));
+    fn list<L: Look>(&self, at: usize, end: usize, listed: &mut Listed) {
+        listed.text::<L>(window(self, at, &mut [0; WINDOW]), within(end, at));
     }
 }
 
@@ -115,6 +132,10 @@ pub(super) struct Points<'a> {
 }
 
 impl Points<'_> {
+    fn len(&self) -> usize {
+        usize::from(self.mark) + self.points.len()
+    }
+
     /// The UTF-8 of a part, from the front of `room` on, and how many bytes it has. Something may stand behind it.
     pub(super) fn utf8<'r>(&self, part: Range<usize>, room: &'r mut Vec<u8>) -> (&'r [u8], usize) {
         let needed = 4 * (part.end - part.start) + BEHIND;
@@ -137,12 +158,8 @@ impl Points<'_> {
 }
 
 impl Characters for Points<'_> {
-    fn len(&self) -> usize {
-        usize::from(self.mark) + self.points.len()
-    }
-
     #[inline(always)]
-    fn list<L: Look>(&self, at: usize, listed: &mut Listed) {
+    fn list<L: Look>(&self, at: usize, end: usize, listed: &mut Listed) {
         let mut padded = [0; BLOCK];
         let points = if at == 0 && self.mark {
             padded[0] = u32::from(MARK);
@@ -156,7 +173,7 @@ impl Characters for Points<'_> {
                 &padded
             })
         };
-        listed.points(points, (Characters::len(self) - at).min(BLOCK));
+        listed.points(points, (end - at).min(BLOCK));
     }
 }
 
@@ -175,64 +192,74 @@ impl Task for ByPoints<'_, '_> {
     #[inline(always)]
     fn run<L: Look>(self) {
         let Self { cuts, text, known, out, look_up, seen } = self;
-        by_characters::<L>(cuts, &text, known, out, look_up, seen);
+        let texts = (&text, &[text.len() as u32][..]);
+        by_characters::<L>(cuts, texts, known, out, look_up, (seen, &mut |_| {}));
     }
 }
 
 #[inline(always)]
 fn by_characters<L: Look>(
     cuts: &Cuts,
-    text: &impl Characters,
+    (text, ends): (&impl Characters, &[u32]),
     known: &mut KnownWords,
     out: &mut Vec<u32>,
     look_up: &mut LearnWord<'_>,
-    seen: &mut Seen,
+    (seen, behind): (&mut Seen, &mut Behind<'_>),
 ) {
     let mut writer = CharacterWriter::new(known, out);
     let mut listed = Listed::default();
     let mut at = 0;
-    while at < text.len() {
-        text.list::<L>(at, &mut listed);
-        let mut starts = cuts.parts_of(&listed);
-        let left = text.len() - at;
-        if left < BLOCK {
-            // The last part ends with the text: in less than a block there is room for one more.
-            listed.places[listed.count] = left as u32;
-            starts |= 1 << listed.count;
+    for &text_end in ends {
+        let text_end = text_end as usize;
+        while at < text_end {
+            text.list::<L>(at, text_end, &mut listed);
+            let mut starts = cuts.parts_of(&listed);
+            let left = text_end - at;
+            if left < BLOCK {
+                // The last part ends with the text: in less than a block there is room for one more.
+                listed.places[listed.count] = left as u32;
+                starts |= 1 << listed.count;
+            }
+            let open = starts.ilog2() as usize;
+            if open == 0 {
+                let end = end::<L>(cuts, text, (at, text_end), &mut listed);
+                writer.part(known, at, end, look_up);
+                at = end;
+                continue;
+            }
+            seen.words += starts.count_ones() - 1;
+            seen.joined += (starts & !(starts >> 1)).count_ones() - 1;
+            writer.characters::<L>(known, (at, &listed.places, &listed.codes), starts, look_up);
+            at += listed.places[open] as usize;
         }
-        let open = starts.ilog2() as usize;
-        if open == 0 {
-            let end = end::<L>(cuts, text, at, &mut listed);
-            writer.part(known, at, end, look_up);
-            at = end;
-            continue;
-        }
-        seen.words += starts.count_ones() - 1;
-        seen.joined += (starts & !(starts >> 1)).count_ones() - 1;
-        writer.characters::<L>(known, (at, &listed.places, &listed.codes), starts, look_up);
-        at += listed.places[open] as usize;
+        writer.ended(behind);
     }
     writer.finish(known);
 }
 
-/// Which bytes of the block at a place are of the text.
+/// Which bytes of the block at a place are of a text that ends there.
 #[inline(always)]
-fn within(text: &[u8], at: usize) -> u64 {
-    u64::MAX >> BLOCK.saturating_sub(text.len() - at)
+fn within(end: usize, at: usize) -> u64 {
+    u64::MAX >> BLOCK.saturating_sub(end - at)
 }
 
-/// Where the part ends that begins at a place, and is longer than a block.
+/// Where the part ends that begins at a place of a text, and is longer than a block.
 #[inline(never)]
-fn end<L: Look>(cuts: &Cuts, text: &impl Characters, mut at: usize, listed: &mut Listed) -> usize {
+fn end<L: Look>(
+    cuts: &Cuts,
+    text: &impl Characters,
+    (mut at, text_end): (usize, usize),
+    listed: &mut Listed,
+) -> usize {
     loop {
-        text.list::<L>(at, listed);
+        text.list::<L>(at, text_end, listed);
         // The first one begins none: it was asked for as the last of the block before.
         let starts = cuts.parts_of(listed) & !1;
         if starts != 0 {
             return at + listed.places[starts.trailing_zeros() as usize] as usize;
         }
-        if text.len() - at <= BLOCK {
-            return text.len();
+        if text_end - at <= BLOCK {
+            return text_end;
         }
         at += listed.places[listed.count - 1] as usize;
     }
@@ -252,10 +279,10 @@ mod tests {
         text.chars().flat_map(of_one).collect()
     }
 
-    /// The ids of a text, and how many of its parts were not known.
+    /// The ids of texts, and how many of their parts were not known.
     fn encoded(
         cuts: &Cuts,
-        (text, certain): (&str, &[usize]),
+        (text, ends, certain): (&str, &[u32], &[usize]),
         known: &mut KnownWords,
         (characters, teaches): (bool, bool),
         longest: &mut usize,
@@ -273,9 +300,23 @@ mod tests {
             *longest = (*longest).max(end - start);
             new += 1;
         };
-        let (text, out_of, seen_of) = (text.as_bytes(), &mut out, &mut seen);
-        fastest(ByBlocks { cuts, text, characters, known, out: out_of, learn, seen: seen_of });
+        let mut lengths = Vec::new();
+        let behind = &mut |out: &mut Vec<u32>| lengths.push(out.len() - 1);
+        let (bytes, out_of, seen_of) = (text.as_bytes(), &mut out, &mut seen);
+        fastest(ByBlocks {
+            cuts,
+            text: bytes,
+            ends,
+            characters,
+            known,
+            out: out_of,
+            learn,
+            seen: seen_of,
+            behind,
+        });
         assert!(seen.joined <= seen.words && seen.words < 2 + text.len() as u32);
+        let expected = ends.iter().map(|&end| ids(&text[..end as usize]).len());
+        assert!(lengths.iter().copied().eq(expected), "{text:?} {ends:?}");
         assert_eq!(out.remove(0), 7);
         (out, new)
     }
@@ -338,15 +379,29 @@ mod tests {
             let letter = |_| letters[(from + below(few)) % letters.len()];
             let mut text: String = (0..length).map(letter).collect();
             text.push_str(["", "", "", "▁🧩", "▁\u{20000}", "▁\u{800}"][below(6)]);
-            let certain = |text: &str| {
-                let mut certain = vec![0];
-                let end = text.len();
-                cuts.for_each_part(text.as_bytes(), 0, end, |_, end, _| certain.push(end));
+            let certain = |text: &str, ends: &[u32]| {
+                let (mut certain, mut from) = (vec![0], 0);
+                for &end in ends {
+                    if from < end as usize {
+                        let (start, end) = (from, end as usize);
+                        let push = |_, end, _| certain.push(end);
+                        cuts.for_each_part(text.as_bytes(), start, end, push);
+                    }
+                    from = end as usize;
+                }
                 certain
             };
+            // One text, or some, which may be empty.
+            let mut ends: Vec<u32> = vec![text.len() as u32];
+            for _ in 0..[0, below(4), below(1 + length)][below(3)] {
+                let end = below(1 + text.len());
+                ends.extend(text.is_char_boundary(end).then_some(end as u32));
+            }
+            ends.sort_unstable();
             // Code points have no other spaces than such as stand for marks.
             let marked = text.replace(' ', "▁");
-            let (certain_of_marked, certain) = (certain(&marked), certain(&text));
+            let certain_of_marked = certain(&marked, &[marked.len() as u32]);
+            let certain = certain(&text, &ends);
             for characters in [false, true] {
                 for teaches in [false, true] {
                     every_way(|way| {
@@ -354,7 +409,7 @@ mod tests {
                             + usize::from(characters) * 2
                             + usize::from(teaches);
                         let how = (characters, teaches);
-                        let (known, text) = (&mut tables[number], (&*text, &*certain));
+                        let (known, text) = (&mut tables[number], (&*text, &*ends, &*certain));
                         if characters {
                             let text = (&*marked, &*certain_of_marked);
                             let (found, missed) = encoded_points(cuts, text, known, teaches);

@@ -242,8 +242,15 @@ impl<'a> Words<'a> {
         self.habit.saw(seen.words, seen.joined);
     }
 
-    /// Appends the ids of all bytes as one word that is cut whatever it begins with. If it says no, nothing is done.
-    fn text(&mut self, known: &mut KnownWords, out: &mut Vec<u32>) -> bool {
+    /// Appends the ids of texts that stand one behind the other, each as one word that is cut whatever it begins with; `behind` is
+    /// called behind each, and they end at `ends`. If it says no, nothing is done.
+    pub(super) fn texts(
+        &mut self,
+        known: &mut KnownWords,
+        ends: &[u32],
+        out: &mut Vec<u32>,
+        behind: &mut dyn FnMut(&mut Vec<u32>),
+    ) -> bool {
         let Self { bytes, all, ref mut learner, .. } = *self;
         let Some(cuts) = self.cuts.filter(|_| all && (1..u32::MAX as usize).contains(&bytes.len()))
         else {
@@ -254,8 +261,9 @@ impl<'a> Words<'a> {
             learner.learn(known, start, end, ids);
         };
         let characters = self.habit.takes_characters() && is_of_characters(bytes);
-        let (learn, seen_of) = (&mut learn, &mut seen);
-        fastest(ByBlocks { cuts, text: bytes, characters, known, out, learn, seen: seen_of });
+        let (text, learn, seen_of) = (bytes, &mut learn, &mut seen);
+        let seen = seen_of;
+        fastest(ByBlocks { cuts, text, ends, characters, known, out, learn, seen, behind });
         self.habit.saw(seen.words, seen.joined);
         true
     }
@@ -367,7 +375,8 @@ pub(super) fn is_nearly_all(characters: usize, bytes: usize) -> bool {
 
 /// The same of a text, but for those of which `▁` is one.
 fn is_of_characters(text: &[u8]) -> bool {
-    is_nearly_all(count(text, |byte| matches!(byte, 0xE3..=0xEF)), text.len())
+    let marks = count(text, |byte| byte == 0xE2);
+    is_nearly_all(count(text, |byte| matches!(byte, 0xE3..=0xEF)), text.len() - 2 * marks)
 }
 
 impl Tokenizer {
@@ -407,7 +416,8 @@ impl Tokenizer {
         let Words { bytes, cuts, all, .. } = words;
         let listed =
             !all && self.prepare.for_each_list(ready, |borders| words.list(known, borders, out));
-        let listed = listed || self.leaves_whole && words.text(known, out);
+        let listed = listed
+            || self.leaves_whole && words.texts(known, &[bytes.len() as u32], out, &mut |_| {});
         let mut cut = Ok(());
         if !listed {
             let Words { queue, ref mut learner, ref mut habit, .. } = words;
