@@ -29,10 +29,11 @@ use crate::added::{Added, Inner, Input, Part, SpecialPolicy, trusted_images};
 use crate::cache::WordTable;
 use crate::decode::Decoder;
 use crate::error::{Error, Result};
+use crate::model::cuts::MARK;
 use crate::model::{Model, Strategy, Way};
 use crate::normalize::{Origins, Place};
 use crate::observe::Silent;
-use crate::prepare::{self, Prepare, Prepared};
+use crate::prepare::{self, Marks, Prepare, Prepared};
 use crate::random::SplitMix64;
 
 pub use batch::{Batch, Stretch, Text, divided};
@@ -42,6 +43,9 @@ pub use points::EASTERN;
 pub use share::{Arriving, Rest};
 pub use worker::{CACHE_LIMIT, Worker, taught};
 use worker::{Idle, Learned};
+
+/// Texts up to so many bytes are cut as one word with spaces for marks: whatever rules make of them has less than 4 GiB.
+const LONGEST_TEXT: usize = 1 << 28;
 
 /// A tokenizer, compiled.
 #[derive(Debug)]
@@ -59,6 +63,8 @@ pub struct Tokenizer {
     cut_first: Option<RangeInclusive<u8>>,
     /// Each text is one word.
     leaves_whole: bool,
+    /// Each text is one word that is cut, and remembered with spaces where these marks are to be.
+    spaced: Option<Marks>,
     /// Tokens that are left in texts and found in parts of them.
     inner: Option<Box<Inner>>,
     /// The pieces that are words as they stand in the text, in order.
@@ -93,6 +99,10 @@ impl Tokenizer {
         let leaves_whole = prepare.leaves_whole();
         let cuts_all_words = model.cuts_all_words(leaves_whole);
         let cut_first = raw::cut_first(&prepare, &model).filter(|_| looks_up_raw);
+        let spaced = prepare.marks(MARK).filter(|_| {
+            let is_cut = leaves_whole && cuts_all_words && model.cuts().is_some();
+            is_cut && !looks_up_raw
+        });
         let inner = words::inner(&prepare, &added, &model);
         let reads = points::Reads::new(&prepare, &added, inner.as_deref(), &model)
             .filter(|_| !looks_up_raw);
@@ -107,6 +117,7 @@ impl Tokenizer {
             cuts_all_words,
             cut_first,
             leaves_whole,
+            spaced,
             inner,
             raw_pieces,
             reads,
@@ -188,6 +199,9 @@ impl Tokenizer {
             None => self.looks_twice(input, policy),
         };
         let raw = self.raw_of(input.text).filter(|_| remember && !looks_twice);
+        let spaced = self.spaced.filter(|_| remember && input.text.len() <= LONGEST_TEXT);
+        // What rules do is done without them.
+        let unruled = spaced.is_some_and(|marks| marks.are_by_rules() && !looks_twice);
         // Lent to the words while they are cut.
         let mut prepared = std::mem::take(&mut worker.prepared);
         let prepare::Scratch { normalized, written } = &mut prepared;
@@ -214,9 +228,16 @@ impl Tokenizer {
             {
                 return Ok(());
             }
-            let text = self.prepare.normalized(part, place, normalized)?;
+            let text = match unruled {
+                true => part,
+                false => self.prepare.normalized(part, place, normalized)?,
+            };
             if !looks_twice || text.is_empty() {
                 let place = self.prepare.place(part, text, place)?;
+                if let Some(marks) = spaced {
+                    let text = marks.spaced(text, place, unruled, written);
+                    return self.by_text(text, &mut way, worker, out);
+                }
                 let origins = || Ok(self.prepare.normalizer().aligned(part, place)?.1);
                 let ready = self.prepare.written(text, place, written, origins)?;
                 return words(ready, &mut way, worker, out);
@@ -228,6 +249,10 @@ impl Tokenizer {
                     Part::Token(id, ..) => {
                         out.push(id);
                         Ok(())
+                    }
+                    Part::Text(text, inner, _) if let Some(marks) = spaced => {
+                        let text = marks.spaced(text, inner, false, written);
+                        self.by_text(text, &mut way, worker, out)
                     }
                     Part::Text(text, inner, from) => {
                         // The start of the text is asked for, and only the first stretch can be there.
@@ -247,6 +272,20 @@ impl Tokenizer {
         });
         worker.prepared = prepared;
         result.map_err(|error| in_characters(error, input.text))
+    }
+
+    /// Appends the ids of a text that was made ready but that it has spaces for marks.
+    fn by_text(
+        &self,
+        text: &str,
+        way: &mut Way,
+        worker: &mut Worker,
+        out: &mut Vec<u32>,
+    ) -> Result<()> {
+        let before = out.len();
+        let ends = [text.len() as u32];
+        let mut fuse_all = |out: &mut Vec<u32>| self.fuse_all(before, out);
+        self.by_texts((text, &ends), way, worker, out, &mut fuse_all)
     }
 
     /// Whether tokens are to be looked for in what becomes of a text.

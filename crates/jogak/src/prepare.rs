@@ -65,29 +65,72 @@ pub struct Written {
     parts: Vec<(usize, usize)>,
 }
 
-/// Where a mark of a space is added.
+/// How texts have marks for their spaces, where that is the last that is done to them.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Marks(Metaspace);
+pub(crate) struct Marks {
+    spaces: Metaspace,
+    /// Rules of normalization write them, and do nothing else.
+    by_rules: bool,
+}
 
 impl Marks {
     /// Whether one goes before a whole text, by the character that this begins with.
     pub(crate) fn before(self, first: char) -> bool {
-        metaspace::adds_to(self.0, first)
-    }
-
-    /// Writes a whole text with its marks into `room`, from `start` on, and says where it ends; something may stand behind that.
-    pub(crate) fn write(self, text: &str, room: &mut Vec<u8>, start: usize) -> usize {
-        metaspace::write_behind(self.0, text, Place::WHOLE, (room, start))
+        metaspace::adds_to(self.spaces, first)
     }
 
     /// Whether an empty text stays so.
     pub(crate) fn leaves_empty(self) -> bool {
-        self.0.dummy != Dummy::Given
+        self.spaces.dummy != Dummy::Given
     }
 
     /// Whether none is added to any.
     pub(crate) fn never(self) -> bool {
-        self.0.dummy == Dummy::Never
+        self.spaces.dummy == Dummy::Never
+    }
+
+    /// Whether rules of normalization write them, and do nothing else.
+    pub(crate) fn are_by_rules(self) -> bool {
+        self.by_rules
+    }
+
+    /// What a normalized text becomes, but with spaces where marks are to be, and nothing else: the text itself, or what is written
+    /// in `room`. If marks were written by rules, `is_new` says whether they were not.
+    pub(crate) fn spaced<'a>(
+        self,
+        text: &'a str,
+        place: Place,
+        is_new: bool,
+        room: &'a mut Written,
+    ) -> &'a str {
+        let adds = (is_new || !self.by_rules) && self.adds(text, place);
+        let has_marks = self.stand_in(text);
+        if !adds && !has_marks {
+            return text;
+        }
+        let out = &mut room.spaced;
+        out.clear();
+        if adds {
+            out.push(' ');
+        }
+        if has_marks {
+            out.extend(text.chars().map(|one| if one == self.spaces.mark { ' ' } else { one }));
+        } else {
+            out.push_str(text);
+        }
+        out
+    }
+
+    /// Whether a mark is added to a text.
+    pub(crate) fn adds(self, text: &str, place: Place) -> bool {
+        metaspace::adds(self.spaces, text, place)
+    }
+
+    /// Whether the mark itself stands in a text.
+    pub(crate) fn stand_in(self, text: &str) -> bool {
+        let mut mark = [0; 4];
+        let mark = self.spaces.mark.encode_utf8(&mut mark).as_bytes();
+        memchr::memmem::find(text.as_bytes(), mark).is_some()
     }
 }
 
@@ -194,15 +237,20 @@ impl Prepare {
         !matches!(self.front, Front::Steps(..)) && self.pretokenizer.leaves_whole()
     }
 
-    /// Where a mark is added, if nothing is done to texts before they are cut but that spaces become this mark.
-    pub(crate) fn only_marks(&self, mark: char) -> Option<Marks> {
-        let spaces = match self.front {
-            Front::Spaces(spaces) => Some(spaces).filter(|_| self.normalizer.is_empty()),
-            Front::Nothing => self.normalizer.only_spaces_are_written(),
-            Front::Steps(..) => None,
+    /// How spaces become this mark, if that is the last that is done to texts before they are cut.
+    pub(crate) fn marks(&self, mark: char) -> Option<Marks> {
+        let (spaces, by_rules) = match self.front {
+            Front::Spaces(spaces) => (spaces, false),
+            Front::Nothing => (self.normalizer.only_spaces_are_written()?, true),
+            Front::Steps(..) => return None,
         };
-        let suits = |spaces: &Metaspace| spaces.escape && spaces.mark == mark && !spaces.suffix;
-        spaces.filter(suits).map(Marks)
+        let suits = spaces.escape && spaces.mark == mark && !spaces.suffix;
+        suits.then_some(Marks { spaces, by_rules })
+    }
+
+    /// The same, if nothing else is done to them.
+    pub(crate) fn only_marks(&self, mark: char) -> Option<Marks> {
+        self.marks(mark).filter(|marks| marks.by_rules || self.normalizer.is_empty())
     }
 
     /// How spaces are written into the words, if they are.

@@ -26,7 +26,7 @@ pub(crate) struct Cuts {
     /// For characters below U+10000: bit k says that the character is left in an entry of kind k, bit
     /// 4 + k that it is right in one.
     flags: Box<[u8; 1 << 16]>,
-    /// The same where whole texts are cut ([`OF_MARKS`]).
+    /// The same where whole texts are cut ([`OF_MARKS`]); a space has those of a mark, too.
     in_texts: Box<[u8; 1 << 16]>,
     entries: Vec<u64>,
     /// The same for ASCII: row left, bit right, in two halves.
@@ -151,6 +151,8 @@ impl Cuts {
             }
             *mark |= 1 << OF_MARKS | 1 << (OF_MARKS + KINDS);
         }
+        // A space may stand for a mark there.
+        cuts.in_texts[usize::from(b' ')] |= cuts.in_texts[MARK as usize];
         let entered = |cuts: &Self, left: u32, right: u32| {
             let kinds = cuts.flags(left) & cuts.flags(right) >> KINDS;
             cuts.entered(left, right, kinds)

@@ -10,7 +10,7 @@ use crate::pretokenize::{Dummy, Metaspace};
 use crate::scan::{BLOCK, Look, Task, count, fastest};
 
 /// Whether a space is added to `text`.
-fn adds(spaces: Metaspace, text: &str, place: Place) -> bool {
+pub(crate) fn adds(spaces: Metaspace, text: &str, place: Place) -> bool {
     let here = match spaces.dummy {
         Dummy::Always => true,
         Dummy::First | Dummy::Given | Dummy::Start if spaces.suffix => place.last,
@@ -78,26 +78,14 @@ pub(super) fn only_marks(rules: &[Rule]) -> Option<Metaspace> {
     suits.then_some(Metaspace { dummy, mark, ..Metaspace::DEFAULT })
 }
 
-/// What [`run`] writes, in `room`, which is used again and again.
+/// What [`run`] writes, in `room`, which is used again and again. Words are short, so they are copied some bytes at a time,
+/// of which those behind the word are written over.
 pub(crate) fn written<'r>(
     spaces: Metaspace,
     text: &str,
     place: Place,
     room: &'r mut Vec<u8>,
 ) -> &'r str {
-    let end = write_behind(spaces, text, place, (room, 0));
-    // Characters, with characters between them.
-    simdutf8::basic::from_utf8(&room[..end]).unwrap_or_default()
-}
-
-/// Writes what [`run`] writes into `room`, from `start` on, and says where it ends; something may stand behind that. Words are
-/// short, so they are copied some bytes at a time, of which those behind the word are written over.
-pub(crate) fn write_behind(
-    spaces: Metaspace,
-    text: &str,
-    place: Place,
-    (room, start): (&mut Vec<u8>, usize),
-) -> usize {
     let adds = adds(spaces, text, place);
     let mut mark = [0; 4];
     let length = spaces.mark().encode_utf8(&mut mark).len();
@@ -106,11 +94,11 @@ pub(crate) fn write_behind(
         _ => count(text.as_bytes(), |byte| byte == b' '),
     };
     let marks = usize::from(adds) + if spaces.escape { most() } else { 0 };
-    let needed = start + text.len() + marks * length + CHUNK;
+    let needed = text.len() + marks * length + CHUNK;
     if room.len() < needed {
         room.resize(needed, 0);
     }
-    let mut writer = Writer { room, end: start, mark, length };
+    let mut writer = Writer { room, end: 0, mark, length };
     if adds && !spaces.suffix {
         writer.mark();
     }
@@ -122,7 +110,9 @@ pub(crate) fn write_behind(
     if adds && spaces.suffix {
         writer.mark();
     }
-    writer.end
+    let end = writer.end;
+    // Characters, with characters between them.
+    simdutf8::basic::from_utf8(&room[..end]).unwrap_or_default()
 }
 
 /// Texts of no more bytes have room for as many marks.

@@ -7,7 +7,7 @@
 //! words                    texts            what stands between them
 //! of a scheme with lines   lines            a line end, as if the text had it; taken away again when words are known
 //! raw ones (raw.rs)        of any kind      a space, which is in no raw word
-//! the text itself          of any kind      nothing: where parts of it end is told for all (texts.rs)
+//! the text itself          of any kind      nothing, or the space that a text gets: where it ends is told (texts.rs)
 //! ```
 //!
 //! Rule: the same ids as text by text, or text by text.
@@ -39,7 +39,7 @@ enum Joint {
     Lines,
     /// As they stand in the text.
     Raw(Raw),
-    /// Each text is one, with these marks for its spaces.
+    /// Each text is one, and has these marks for its spaces.
     Whole(Marks),
 }
 
@@ -50,12 +50,9 @@ pub(super) struct Joined {
     all: String,
     /// Where each starts and ends.
     texts: Vec<(u32, u32)>,
-    /// The texts with marks, if each is one word, and how many bytes that are; something may stand behind it.
-    marked: Vec<u8>,
-    length: usize,
     /// Room for the borders of words, or for where they start.
     starts: Vec<u32>,
-    /// Where they end, or texts with marks do.
+    /// Where they end, or texts that are one word each do.
     ends: Vec<u32>,
     /// Which is the first word of each text, and how many words there are.
     firsts: Vec<usize>,
@@ -72,36 +69,31 @@ impl Joined {
         if text.len() > LONGEST.min(room) || trusted.is_some() {
             return false;
         }
-        let between = match joint {
+        let (mut before, mut behind) = (None, None);
+        match joint {
             Joint::Raw(raw) if !raw.is_same_between(text) => return false,
             Joint::Raw(_) if tokenizer.cuts_first(text) => return false,
-            Joint::Raw(_) => Some(' '),
-            Joint::Whole(marks) => {
-                if text.is_empty() && !marks.leaves_empty() {
-                    return false;
-                }
-                self.length = marks.write(text, &mut self.marked, self.length);
-                self.ends.push(self.length as u32);
-                None
-            }
+            Joint::Raw(_) => behind = Some(' '),
+            Joint::Whole(marks) if text.is_empty() && !marks.leaves_empty() => return false,
+            Joint::Whole(marks) => before = marks.adds(text, Place::WHOLE).then_some(' '),
             Joint::Lines => {
                 let line_end = memchr::memchr(b'\n', text.as_bytes());
                 if line_end.is_some_and(|at| at + 1 < text.len()) {
                     return false;
                 }
-                line_end.is_none().then_some('\n')
+                behind = line_end.is_none().then_some('\n');
             }
-        };
+        }
+        self.all.extend(before);
         let start = self.all.len() as u32;
         self.all.push_str(text);
         self.texts.push((start, self.all.len() as u32));
-        self.all.extend(between);
+        self.all.extend(behind);
         true
     }
 
     fn clear(&mut self) {
-        let Self { all, texts, marked: _, length, starts, ends, firsts, behind } = self;
-        *length = 0;
+        let Self { all, texts, starts, ends, firsts, behind } = self;
         all.clear();
         texts.clear();
         starts.clear();
@@ -162,7 +154,7 @@ impl<E: FnMut(usize)> Encoding<'_, E> {
         let done = match joint {
             _ if !together => 0,
             Joint::Lines => self.lines(joined),
-            Joint::Whole(_) => self.whole(joined),
+            Joint::Whole(marks) => self.whole(joined, marks),
             Joint::Raw(raw) => {
                 self.raw(joined, raw, first)?;
                 joined.texts.len()
@@ -225,21 +217,22 @@ impl<E: FnMut(usize)> Encoding<'_, E> {
         texts.len()
     }
 
-    /// Encodes texts each of which is one word. Returns how many: all, or none if one of them has an error.
-    fn whole(&mut self, joined: &mut Joined) -> usize {
-        let Joined { marked, length, ends, behind, texts, .. } = joined;
-        // Characters, with characters between them.
-        let Ok(marked) = simdutf8::basic::from_utf8(&marked[..*length]) else { return 0 };
+    /// Encodes texts each of which is one word. Returns how many: all, or none if one of them goes another way.
+    fn whole(&mut self, joined: &mut Joined, marks: Marks) -> usize {
+        let Joined { all, texts, ends, behind, .. } = joined;
+        if marks.stand_in(all) {
+            return 0;
+        }
+        ends.extend(texts.iter().map(|&(_, end)| end));
         let Self { tokenizer, request, worker, ids, end } = self;
         let mut way = tokenizer.way(request, 0);
-        let (mut words, known) = tokenizer.words_of(marked, &mut way, worker);
         let (first, mut before) = (ids.len(), ids.len());
         let mut ended = |ids: &mut Vec<u32>| {
             tokenizer.fuse_all(before, ids);
             before = ids.len();
             behind.push(before);
         };
-        if !words.texts(known, ends, ids, &mut ended) || words.has_failed() {
+        if tokenizer.by_texts((all, ends), &mut way, worker, ids, &mut ended).is_err() {
             ids.truncate(first);
             return 0;
         }
@@ -363,9 +356,8 @@ impl Tokenizer {
         if let Some(raw) = self.prepare.raw().filter(|_| self.looks_up_raw) {
             return (told() && raw.is_by_itself()).then_some(Joint::Raw(raw));
         }
-        if self.leaves_whole && self.cuts_all_words {
-            let marks = self.prepare.only_marks(MARK);
-            return marks.filter(|_| self.model.cuts().is_some() && told()).map(Joint::Whole);
+        if self.spaced.is_some() {
+            return self.prepare.only_marks(MARK).filter(|_| told()).map(Joint::Whole);
         }
         let words = !self.cuts_all_words && self.model.fuses_words().is_none();
         (words && self.model.unigram().is_none() && self.prepare.has_lines())

@@ -152,6 +152,7 @@ impl Parts<'_> {
                 cuts,
                 text: bytes,
                 ends,
+                spaced: false,
                 characters: true,
                 known,
                 out,

@@ -190,8 +190,8 @@ impl Tokenizer {
         let mut way = self.way(request, request.first.wrapping_add(index));
         let first = points.first().and_then(|&first| char::from_u32(first)).unwrap_or_default();
         let text = Points { points, mark: reads.marks.before(first) };
-        let Worker { learned: Learned { known, habit, .. }, scratch, .. } = worker;
-        let mut learner = Learner::new(self, "", &mut way, scratch);
+        let Worker { learned: Learned { known, habit, .. }, scratch, marked, .. } = worker;
+        let mut learner = Learner::new(self, "", &mut way, scratch).of_spaced(marked);
         let (mut part, before) = (Vec::new(), out.len());
         let mut seen = characters::Seen::default();
         let look_up =

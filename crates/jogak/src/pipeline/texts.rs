@@ -2,6 +2,9 @@
 //! gathered, and looked up as those of words are; where most parts are single characters of three bytes, their ids come from a
 //! list.
 //!
+//! Spaces stand for the marks that the model knows: a text needs hardly be touched before it is cut, and its words are short. Only
+//! parts that are new have their marks written ([`write_marks`]).
+//!
 //! Characters are what this list goes by, and what a string of Python is. So a text that comes as code points needs not become
 //! UTF-8 first, but for the few parts that are looked up by themselves.
 //!
@@ -17,6 +20,19 @@ use crate::scan::{BLOCK, Look, Task};
 /// So many borders are looked up together, and those of one more block.
 const TOGETHER: usize = 1 << 9;
 
+/// The part as the model sees it, in `room`.
+pub(super) fn write_marks<'r>(part: &str, room: &'r mut String) -> &'r str {
+    room.clear();
+    let mut from = 0;
+    for at in memchr::memchr_iter(b' ', part.as_bytes()) {
+        room.push_str(&part[from..at]);
+        room.push(MARK);
+        from = at + 1;
+    }
+    room.push_str(&part[from..]);
+    room
+}
+
 /// What is done behind a text, when all its ids are there.
 type Behind<'b> = dyn FnMut(&mut Vec<u32>) + 'b;
 
@@ -27,6 +43,8 @@ pub(super) struct ByBlocks<'a, 'l> {
     pub(super) text: &'a [u8],
     /// Where each text ends; the last one does where all bytes do.
     pub(super) ends: &'a [u32],
+    /// Spaces stand for marks, and there are none.
+    pub(super) spaced: bool,
     /// Most parts are single characters of three bytes, as in Chinese and Korean.
     pub(super) characters: bool,
     pub(super) known: &'a mut KnownWords,
@@ -39,13 +57,18 @@ pub(super) struct ByBlocks<'a, 'l> {
 impl Task for ByBlocks<'_, '_> {
     #[inline(always)]
     fn run<L: Look>(self) {
-        if self.characters { self.by_characters::<L>() } else { self.by_borders::<L>() }
+        match (self.spaced, self.characters) {
+            (true, true) => self.by_characters::<L, true>(),
+            (true, false) => self.by_borders::<L, true>(),
+            (false, true) => self.by_characters::<L, false>(),
+            (false, false) => self.by_borders::<L, false>(),
+        }
     }
 }
 
 impl ByBlocks<'_, '_> {
     #[inline(always)]
-    fn by_borders<L: Look>(self) {
+    fn by_borders<L: Look, const MARKS: bool>(self) {
         let Self { cuts, text, mut ends, known, out, learn, seen, behind, .. } = self;
         // Of the block that is cut, and of the end of all.
         let mut borders = [0; TOGETHER + BLOCK + 1];
@@ -55,7 +78,7 @@ impl ByBlocks<'_, '_> {
         loop {
             let mut padded = [0; WINDOW];
             let (window, within) = (window(text, at, &mut padded), within(text.len(), at));
-            let block = cuts.block_of_text::<L>(window, within);
+            let block = cuts.block_of_text::<L, MARKS>(window, within);
             let (ended, many) = L::bits(later, at as u32);
             let starts = block.starts | ended & within;
             later = &later[many..];
@@ -94,7 +117,7 @@ impl ByBlocks<'_, '_> {
     }
 
     #[inline(always)]
-    fn by_characters<L: Look>(self) {
+    fn by_characters<L: Look, const MARKS: bool>(self) {
         let Self { cuts, text, ends, known, out, learn, seen, behind, .. } = self;
         let look_up =
             &mut |known: &mut KnownWords, start: usize, end: usize, out: &mut Vec<u32>| {
@@ -102,7 +125,7 @@ impl ByBlocks<'_, '_> {
                     learn(known, start, end, out);
                 }
             };
-        by_characters::<L>(cuts, (&text, ends), known, out, look_up, (seen, behind));
+        by_characters::<L, MARKS>(cuts, (&text, ends), known, out, look_up, (seen, behind));
     }
 }
 
@@ -123,11 +146,11 @@ impl Characters for &[u8] {
     }
 }
 
-/// Code points, of which spaces stand for `▁`.
+/// Code points, of which spaces stand for `▁`, and it for a space.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Points<'a> {
     pub(super) points: &'a [u32],
-    /// One more stands before them.
+    /// One more space stands before them.
     pub(super) mark: bool,
 }
 
@@ -147,11 +170,11 @@ impl Points<'_> {
         let mut at = 0;
         let mut write = |character: char| at += character.encode_utf8(&mut room[at..]).len();
         if part.start < before {
-            write(MARK);
+            write(' ');
         }
         for &point in points {
             let character = char::from_u32(point).unwrap_or(char::REPLACEMENT_CHARACTER);
-            write(if character == ' ' { MARK } else { character });
+            write(if character == MARK { ' ' } else { character });
         }
         (room, at)
     }
@@ -162,7 +185,7 @@ impl Characters for Points<'_> {
     fn list<L: Look>(&self, at: usize, end: usize, listed: &mut Listed) {
         let mut padded = [0; BLOCK];
         let points = if at == 0 && self.mark {
-            padded[0] = u32::from(MARK);
+            padded[0] = u32::from(b' ');
             let some = self.points.len().min(BLOCK - 1);
             padded[1..=some].copy_from_slice(&self.points[..some]);
             &padded
@@ -193,12 +216,12 @@ impl Task for ByPoints<'_, '_> {
     fn run<L: Look>(self) {
         let Self { cuts, text, known, out, look_up, seen } = self;
         let texts = (&text, &[text.len() as u32][..]);
-        by_characters::<L>(cuts, texts, known, out, look_up, (seen, &mut |_| {}));
+        by_characters::<L, true>(cuts, texts, known, out, look_up, (seen, &mut |_| {}));
     }
 }
 
 #[inline(always)]
-fn by_characters<L: Look>(
+fn by_characters<L: Look, const MARKS: bool>(
     cuts: &Cuts,
     (text, ends): (&impl Characters, &[u32]),
     known: &mut KnownWords,
@@ -213,7 +236,7 @@ fn by_characters<L: Look>(
         let text_end = text_end as usize;
         while at < text_end {
             text.list::<L>(at, text_end, &mut listed);
-            let mut starts = cuts.parts_of(&listed);
+            let mut starts = cuts.parts_of::<MARKS>(&listed);
             let left = text_end - at;
             if left < BLOCK {
                 // The last part ends with the text: in less than a block there is room for one more.
@@ -222,7 +245,7 @@ fn by_characters<L: Look>(
             }
             let open = starts.ilog2() as usize;
             if open == 0 {
-                let end = end::<L>(cuts, text, (at, text_end), &mut listed);
+                let end = end::<L, MARKS>(cuts, text, (at, text_end), &mut listed);
                 writer.part(known, at, end, look_up);
                 at = end;
                 continue;
@@ -245,7 +268,7 @@ fn within(end: usize, at: usize) -> u64 {
 
 /// Where the part ends that begins at a place of a text, and is longer than a block.
 #[inline(never)]
-fn end<L: Look>(
+fn end<L: Look, const MARKS: bool>(
     cuts: &Cuts,
     text: &impl Characters,
     (mut at, text_end): (usize, usize),
@@ -254,7 +277,7 @@ fn end<L: Look>(
     loop {
         text.list::<L>(at, text_end, listed);
         // The first one begins none: it was asked for as the last of the block before.
-        let starts = cuts.parts_of(listed) & !1;
+        let starts = cuts.parts_of::<MARKS>(listed) & !1;
         if starts != 0 {
             return at + listed.places[starts.trailing_zeros() as usize] as usize;
         }
@@ -279,20 +302,60 @@ mod tests {
         text.chars().flat_map(of_one).collect()
     }
 
+    /// Texts that stand one behind the other, as words are remembered: with spaces for marks, or as they are.
+    struct Texts {
+        text: String,
+        ends: Vec<u32>,
+        spaced: bool,
+        /// Where there is a certain cut.
+        certain: Vec<usize>,
+    }
+
+    impl Texts {
+        /// `marked` are the texts as the model sees them.
+        fn new(cuts: &Cuts, marked: &str, ends: &[usize], spaced: bool) -> Self {
+            let (mut certain, mut from) = (vec![0], 0);
+            for &end in ends.iter() {
+                if from < end {
+                    let push = |_, end, _| certain.push(end);
+                    cuts.for_each_part(marked.as_bytes(), from, end, push);
+                }
+                from = end;
+            }
+            let place =
+                |at: usize| at - if spaced { 2 * marked[..at].matches(MARK).count() } else { 0 };
+            let text = if spaced { marked.replace(MARK, " ") } else { marked.to_owned() };
+            let ends = ends.iter().map(|&end| place(end) as u32).collect();
+            Self { text, ends, spaced, certain: certain.into_iter().map(place).collect() }
+        }
+
+        /// The ids of a part.
+        fn ids(&self, start: usize, end: usize) -> Vec<u32> {
+            let part = &self.text[start..end];
+            if self.spaced { ids(write_marks(part, &mut String::new())) } else { ids(part) }
+        }
+
+        /// From a certain cut to another one.
+        fn is_cut(&self, start: usize, end: usize) {
+            for at in [start, end] {
+                assert!(self.certain.binary_search(&at).is_ok(), "{:?} {at}", self.text);
+            }
+        }
+    }
+
     /// The ids of texts, and how many of their parts were not known.
     fn encoded(
         cuts: &Cuts,
-        (text, ends, certain): (&str, &[u32], &[usize]),
+        texts: &Texts,
         known: &mut KnownWords,
         (characters, teaches): (bool, bool),
         longest: &mut usize,
     ) -> (Vec<u32>, usize) {
+        let Texts { text, ends, spaced, .. } = texts;
         let (mut out, mut seen, mut new) = (vec![7], Seen::default(), 0);
         let learn = &mut |known: &mut KnownWords, start: usize, end: usize, out: &mut Vec<u32>| {
-            // Where there is a certain cut, and nowhere else.
-            assert!(certain.binary_search(&start).is_ok(), "{text:?} {start}");
-            assert!(certain.binary_search(&end).is_ok(), "{text:?} {end}");
-            let ids = ids(&text[start..end]);
+            texts.is_cut(start, end);
+            let ids = texts.ids(start, end);
             if teaches {
                 known.insert(&text.as_bytes()[start..end], &ids);
             }
@@ -301,53 +364,52 @@ mod tests {
             new += 1;
         };
         let mut lengths = Vec::new();
-        let behind = &mut |out: &mut Vec<u32>| lengths.push(out.len() - 1);
-        let (bytes, out_of, seen_of) = (text.as_bytes(), &mut out, &mut seen);
         fastest(ByBlocks {
             cuts,
-            text: bytes,
+            text: text.as_bytes(),
             ends,
+            spaced: *spaced,
             characters,
             known,
-            out: out_of,
+            out: &mut out,
             learn,
-            seen: seen_of,
-            behind,
+            seen: &mut seen,
+            behind: &mut |out| lengths.push(out.len() - 1),
         });
         assert!(seen.joined <= seen.words && seen.words < 2 + text.len() as u32);
-        let expected = ends.iter().map(|&end| ids(&text[..end as usize]).len());
+        let expected = ends.iter().map(|&end| texts.ids(0, end as usize).len());
         assert!(lengths.iter().copied().eq(expected), "{text:?} {ends:?}");
         assert_eq!(out.remove(0), 7);
         (out, new)
     }
 
-    /// The same of a text that comes as code points, every other mark as a space, and the first one beside them.
+    /// The same of a text that comes as code points, with some marks as they are, and the first space beside them.
     fn encoded_points(
         cuts: &Cuts,
-        (text, certain): (&str, &[usize]),
+        text: &Texts,
         known: &mut KnownWords,
         teaches: bool,
     ) -> (Vec<u32>, usize) {
-        let spaced = |(at, one)| if one == MARK && at % 2 == 0 { ' ' } else { one };
-        let points: Vec<u32> = text.chars().enumerate().map(spaced).map(u32::from).collect();
-        let mark = points.len() > 1 && text.starts_with(MARK);
+        let marked = |(at, one)| if one == ' ' && at % 2 == 0 { MARK } else { one };
+        let points: Vec<u32> = text.text.chars().enumerate().map(marked).map(u32::from).collect();
+        let mark = points.len() > 1 && text.text.starts_with(' ');
         let points = Points { points: &points[usize::from(mark)..], mark };
-        let mut places: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
-        places.push(text.len());
+        let mut places: Vec<usize> = text.text.char_indices().map(|(at, _)| at).collect();
+        places.push(text.text.len());
         let (mut out, mut seen, mut new, mut room) = (vec![7], Seen::default(), 0, Vec::new());
         let look_up =
             &mut |known: &mut KnownWords, start: usize, end: usize, out: &mut Vec<u32>| {
                 let (utf8, length) = points.utf8(start..end, &mut room);
                 let (start, end) = (places[start], places[end]);
-                assert!(certain.binary_search(&start).is_ok(), "{text:?} {start}");
-                assert!(certain.binary_search(&end).is_ok(), "{text:?} {end}");
-                let part = &text[start..end];
-                assert_eq!(part.as_bytes(), &utf8[..length], "{text:?} {start}");
+                text.is_cut(start, end);
+                let part = &text.text[start..end];
+                assert_eq!(part.as_bytes(), &utf8[..length], "{part:?}");
                 if !known.get(utf8, 0, length, out) {
+                    let ids = text.ids(start, end);
                     if teaches {
-                        known.insert(part.as_bytes(), &ids(part));
+                        known.insert(part.as_bytes(), &ids);
                     }
-                    out.extend(ids(part));
+                    out.extend(ids);
                     new += 1;
                 }
             };
@@ -360,16 +422,18 @@ mod tests {
 
     #[test]
     fn ids_are_those_of_the_text_and_parts_end_where_no_piece_lies_across() {
-        let pieces =
-            ["▁一", "▁a", "▁▁", "가나", "é.", "==", "a,", "🧩a", "一二", "▁가", "я▁", ".▁", "▁="];
-        // Something stands before a mark in none of the pieces, in one, of ASCII, too.
-        let some = [10, 11, 13].map(|count| Cuts::new(&Vocab::new(&pieces[..count])));
+        let pieces = [
+            "▁一", "▁a", "▁▁", "가나", "é.", "==", "a,", "🧩a", "一二", "▁가", " 나", "я▁", ".▁",
+            "▁=", ". ", " a",
+        ];
+        // Something stands before a mark in none of the pieces, in one, of ASCII, too; the last two have spaces, which are no marks.
+        let some = [11, 12, 16].map(|count| Cuts::new(&Vocab::new(&pieces[..count])));
         // The last two are one of three bytes and one of four that have the same bits in their second and third bytes.
         let letters: Vec<char> =
             "▁▁ab,.= B7\n가나다éя一二🧩\u{7E7}\u{800}\u{20000}".chars().collect();
         let mut random = SplitMix64::new(11);
         let mut below = |n: usize| (random.next() % n as u64) as usize;
-        let mut tables = [(); 12].map(|()| KnownWords::new(1 << 22));
+        let mut tables = [(); 24].map(|()| KnownWords::new(1 << 22));
         let (mut all, mut new, mut longest) = (0, 0, 0);
         for round in 0..900 {
             let cuts = &some[round % 3];
@@ -379,46 +443,42 @@ mod tests {
             let letter = |_| letters[(from + below(few)) % letters.len()];
             let mut text: String = (0..length).map(letter).collect();
             text.push_str(["", "", "", "▁🧩", "▁\u{20000}", "▁\u{800}"][below(6)]);
-            let certain = |text: &str, ends: &[u32]| {
-                let (mut certain, mut from) = (vec![0], 0);
-                for &end in ends {
-                    if from < end as usize {
-                        let (start, end) = (from, end as usize);
-                        let push = |_, end, _| certain.push(end);
-                        cuts.for_each_part(text.as_bytes(), start, end, push);
-                    }
-                    from = end as usize;
-                }
-                certain
-            };
-            // One text, or some, which may be empty.
-            let mut ends: Vec<u32> = vec![text.len() as u32];
-            for _ in 0..[0, below(4), below(1 + length)][below(3)] {
-                let end = below(1 + text.len());
-                ends.extend(text.is_char_boundary(end).then_some(end as u32));
-            }
-            ends.sort_unstable();
-            // Code points have no other spaces than such as stand for marks.
+            // Where spaces stand for marks there are no others.
             let marked = text.replace(' ', "▁");
-            let certain_of_marked = certain(&marked, &[marked.len() as u32]);
-            let certain = certain(&text, &ends);
-            for characters in [false, true] {
-                for teaches in [false, true] {
+            // One text, or some, which may be empty.
+            let ends = |text: &str, below: &mut dyn FnMut(usize) -> usize| {
+                let mut ends: Vec<usize> = vec![text.len()];
+                for _ in 0..[0, below(4), below(1 + length)][below(3)] {
+                    let end = below(1 + text.len());
+                    ends.extend(text.is_char_boundary(end).then_some(end));
+                }
+                ends.sort_unstable();
+                ends
+            };
+            let ends_of_marked = ends(&marked, &mut below);
+            let texts = [
+                Texts::new(cuts, &text, &ends(&text, &mut below), false),
+                Texts::new(cuts, &marked, &ends_of_marked, true),
+            ];
+            let whole = Texts::new(cuts, &marked, &[marked.len()], true);
+            let all_ids = [ids(&text), ids(&marked)];
+            for (texts, expected) in texts.iter().zip(&all_ids) {
+                for (characters, teaches) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
                     every_way(|way| {
-                        let number = (way as usize).min(2) * 4
-                            + usize::from(characters) * 2
-                            + usize::from(teaches);
-                        let how = (characters, teaches);
-                        let (known, text) = (&mut tables[number], (&*text, &*ends, &*certain));
-                        if characters {
-                            let text = (&*marked, &*certain_of_marked);
-                            let (found, missed) = encoded_points(cuts, text, known, teaches);
-                            assert_eq!(found, ids(text.0), "{way:?} {teaches} {text:?}");
-                            (all, new) = (all + text.1.len() - 1, new + missed);
+                        let number = (way as usize).min(2) * 8
+                            + usize::from(texts.spaced) * 4
+                            + characters * 2
+                            + teaches;
+                        let (known, teaches) = (&mut tables[number], teaches == 1);
+                        if characters == 1 && texts.spaced {
+                            let (found, missed) = encoded_points(cuts, &whole, known, teaches);
+                            assert_eq!(&found, expected, "{way:?} {teaches} {text:?}");
+                            (all, new) = (all + whole.certain.len() - 1, new + missed);
                         }
-                        let (found, missed) = encoded(cuts, text, known, how, &mut longest);
-                        assert_eq!(found, ids(text.0), "{way:?} {how:?} {text:?}");
-                        (all, new) = (all + certain.len() - 1, new + missed);
+                        let how = (characters == 1, teaches);
+                        let (found, missed) = encoded(cuts, texts, known, how, &mut longest);
+                        assert_eq!(&found, expected, "{way:?} {how:?} {text:?}");
+                        (all, new) = (all + texts.certain.len() - 1, new + missed);
                     });
                 }
             }

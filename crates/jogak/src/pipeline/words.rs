@@ -9,7 +9,7 @@
 //! What is remembered, and when, is never seen in a result.
 
 use super::characters::{ByCharacters, Seen};
-use super::texts::ByBlocks;
+use super::texts::{ByBlocks, write_marks};
 use super::{Learned, Tokenizer, Worker, fuse};
 use crate::added::{Added, Inner};
 use crate::cache::{KnownWords, LONGEST_KNOWN, Queue, hash_at, look_up_between};
@@ -100,6 +100,8 @@ pub(super) struct Learner<'a> {
     text: &'a str,
     way: &'a mut Way,
     scratch: &'a mut Scratch,
+    /// Room for a part with its marks, if words have spaces for them.
+    marked: Option<&'a mut String>,
     /// The first error; nothing is encoded after it.
     pub(super) result: Result<()>,
     /// Of a run of blanks tokens left some.
@@ -113,7 +115,13 @@ impl<'a> Learner<'a> {
         way: &'a mut Way,
         scratch: &'a mut Scratch,
     ) -> Self {
-        Self { tokenizer, text, way, scratch, result: Ok(()), broke_run: false }
+        let (marked, result) = (None, Ok(()));
+        Self { tokenizer, text, way, scratch, marked, result, broke_run: false }
+    }
+
+    /// The same of words that have spaces for marks, which are written in `room` as the model sees them.
+    pub(super) fn of_spaced(self, room: &'a mut String) -> Self {
+        Self { marked: Some(room), ..self }
     }
 
     /// Appends the ids of `text[start..end]`, and teaches them.
@@ -127,15 +135,19 @@ impl<'a> Learner<'a> {
             return;
         }
         let before = out.len();
-        let inner = self.tokenizer.inner.as_deref().filter(|inner| inner.may_be_in(word));
+        let mut room = self.marked.take();
+        // The pieces are what it was taught, as they are.
+        let is_no_piece = room.is_none() && table.knows_all(word.len());
+        let seen = room.as_mut().map_or(word, |room| write_marks(word, room));
+        let inner = self.tokenizer.inner.as_deref().filter(|inner| inner.may_be_in(seen));
         if let Some(inner) = inner {
-            self.result = self.around(inner, word, out);
+            self.result = self.around(inner, seen, out);
         } else {
-            // The pieces are what it was taught.
-            self.way.is_no_piece = table.knows_all(word.len());
-            self.result = self.tokenizer.model.word(word, self.way, self.scratch, out, &mut Silent);
+            self.way.is_no_piece = is_no_piece;
+            self.result = self.tokenizer.model.word(seen, self.way, self.scratch, out, &mut Silent);
             self.way.is_no_piece = false;
         }
+        self.marked = room;
         // Of a run that tokens break, these are not all.
         if self.result.is_ok() && !self.broke_run {
             self.tokenizer.remember(table, word, &out[before..]);
@@ -208,6 +220,8 @@ pub(super) struct Words<'a> {
     cuts: Option<&'a Cuts>,
     /// Every word may be cut, whatever it begins with.
     all: bool,
+    /// Spaces stand for marks.
+    spaced: bool,
     queue: &'a mut Queue,
     habit: &'a mut Habit,
     learner: Learner<'a>,
@@ -251,7 +265,7 @@ impl<'a> Words<'a> {
         out: &mut Vec<u32>,
         behind: &mut dyn FnMut(&mut Vec<u32>),
     ) -> bool {
-        let Self { bytes, all, ref mut learner, .. } = *self;
+        let Self { bytes, all, spaced, ref mut learner, .. } = *self;
         let Some(cuts) = self.cuts.filter(|_| all && (1..u32::MAX as usize).contains(&bytes.len()))
         else {
             return false;
@@ -261,9 +275,18 @@ impl<'a> Words<'a> {
             learner.learn(known, start, end, ids);
         };
         let characters = self.habit.takes_characters() && is_of_characters(bytes);
-        let (text, learn, seen_of) = (bytes, &mut learn, &mut seen);
-        let seen = seen_of;
-        fastest(ByBlocks { cuts, text, ends, characters, known, out, learn, seen, behind });
+        fastest(ByBlocks {
+            cuts,
+            text: bytes,
+            ends,
+            spaced,
+            characters,
+            known,
+            out,
+            learn: &mut learn,
+            seen: &mut seen,
+            behind,
+        });
         self.habit.saw(seen.words, seen.joined);
         true
     }
@@ -375,8 +398,7 @@ pub(super) fn is_nearly_all(characters: usize, bytes: usize) -> bool {
 
 /// The same of a text, but for those of which `▁` is one.
 fn is_of_characters(text: &[u8]) -> bool {
-    let marks = count(text, |byte| byte == 0xE2);
-    is_nearly_all(count(text, |byte| matches!(byte, 0xE3..=0xEF)), text.len() - 2 * marks)
+    is_nearly_all(count(text, |byte| matches!(byte, 0xE3..=0xEF)), text.len())
 }
 
 impl Tokenizer {
@@ -400,7 +422,30 @@ impl Tokenizer {
         let (bytes, all) = (text.as_bytes(), self.cuts_all_words);
         let cuts = if all || !text.is_ascii() { self.model.cuts() } else { None };
         let learner = Learner::new(self, text, way, scratch);
-        (Words { bytes, cuts, all, queue, habit, learner }, known)
+        (Words { bytes, cuts, all, spaced: false, queue, habit, learner }, known)
+    }
+
+    /// Appends the ids of texts that were made ready but that they have spaces for marks. They stand one behind the other, and end
+    /// at `ends`; `behind` is called behind each. Together they are [`LONGEST_TEXT`] at most.
+    pub(super) fn by_texts(
+        &self,
+        (texts, ends): (&str, &[u32]),
+        way: &mut Way,
+        worker: &mut Worker,
+        out: &mut Vec<u32>,
+        behind: &mut dyn FnMut(&mut Vec<u32>),
+    ) -> Result<()> {
+        let mut room = std::mem::take(&mut worker.marked);
+        let (mut words, known) = self.words_of(texts, way, worker);
+        words.learner = words.learner.of_spaced(&mut room);
+        words.spaced = true;
+        if !words.texts(known, ends, out, behind) {
+            // They are empty.
+            ends.iter().for_each(|_| behind(out));
+        }
+        let result = words.result();
+        worker.marked = room;
+        result
     }
 
     /// Appends the ids of a text that was made ready.

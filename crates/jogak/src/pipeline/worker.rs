@@ -61,6 +61,8 @@ pub struct Worker {
     pub(super) queue: Queue,
     pub(super) scratch: Scratch,
     pub(super) prepared: prepare::Scratch,
+    /// Room for a part with its marks.
+    pub(super) marked: String,
     /// Room for the texts of a part of a batch.
     pub(super) room: Room,
     /// Room for the ids of some.
@@ -80,6 +82,7 @@ impl Worker {
             queue: Queue::default(),
             scratch: Scratch::default(),
             prepared: prepare::Scratch::default(),
+            marked: String::new(),
             room: Room::default(),
             parts: Vec::new(),
             joined: joined::Joined::default(),
@@ -183,7 +186,14 @@ impl Tokenizer {
     /// that grows is made anew each time.
     fn untaught(&self, limit: usize) -> KnownWords {
         let vocab = self.model.vocab();
-        KnownWords::for_words_like((0..vocab.len() as u32).filter_map(|id| vocab.piece(id)), limit)
+        let pieces = (0..vocab.len() as u32).filter_map(|id| vocab.piece(id));
+        if self.spaced.is_some() {
+            // A space is two bytes shorter than a mark.
+            let is_marked = |piece: &[u8]| piece.starts_with("▁".as_bytes());
+            let keys = pieces.map(|piece| if is_marked(piece) { &piece[2..] } else { piece });
+            return KnownWords::for_words_like(keys, limit);
+        }
+        KnownWords::for_words_like(pieces, limit)
     }
 
     /// The same for words as they stand in the text.

@@ -205,13 +205,6 @@ fn same(bytes: &[u8; BLOCK], low: u64, high: u64) -> u32 {
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn marks(bytes: &[u8; BLOCK]) -> u64 {
-    let bytes = load(bytes);
-    mask(is(bytes, 0xE2)) & mask(is(bytes, 0x96)) >> 1 & mask(is(bytes, 0x81)) >> 2
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
 fn starts(bytes: &[u8; BLOCK]) -> u64 {
     !mask(within(load(bytes), 0x80, 0xBF))
 }
@@ -239,7 +232,6 @@ impl Look for Avx2 {
         fn eastern(bytes: &[u8; BLOCK]) -> Eastern;
         fn same(bytes: &[u8; BLOCK], low: u64, high: u64) -> u32;
         fn starts(bytes: &[u8; BLOCK]) -> u64;
-        fn marks(bytes: &[u8; BLOCK]) -> u64;
         fn pick(bytes: &[u8; PICKED], places: &[u8; PICKED]) -> [u8; PICKED];
     }
 }

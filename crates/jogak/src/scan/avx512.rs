@@ -224,13 +224,6 @@ fn sixteens(bytes: &[u8], places: &[u32; EIGHT]) -> Option<([u64; EIGHT], [u64; 
 
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
-fn marks(bytes: &[u8; BLOCK]) -> u64 {
-    let bytes = load(bytes);
-    is(bytes, 0xE2) & is(bytes, 0x96) >> 1 & is(bytes, 0x81) >> 2
-}
-
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw")]
 fn starts(bytes: &[u8; BLOCK]) -> u64 {
     !within(load(bytes), 0x80, 0xBF)
 }
@@ -330,7 +323,6 @@ impl Look for Avx512 {
         fn same(bytes: &[u8; BLOCK], low: u64, high: u64) -> u32;
         fn sixteens(bytes: &[u8], places: &[u32; EIGHT]) -> Option<([u64; EIGHT], [u64; EIGHT])>;
         fn starts(bytes: &[u8; BLOCK]) -> u64;
-        fn marks(bytes: &[u8; BLOCK]) -> u64;
         fn pick(bytes: &[u8; PICKED], places: &[u8; PICKED]) -> [u8; PICKED];
         fn list(bits: u64, from: u32, room: &mut [u32; BLOCK]);
         fn bits(places: &[u32], from: u32) -> (u64, usize);

@@ -171,8 +171,6 @@ pub(crate) trait Look {
     fn same(bytes: &[u8; BLOCK], low: u64, high: u64) -> u32;
     /// What can begin a character: all but the bytes from 80 to BF.
     fn starts(bytes: &[u8; BLOCK]) -> u64;
-    /// Where `▁` (E2 96 81) begins and is whole.
-    fn marks(bytes: &[u8; BLOCK]) -> u64;
     /// The bytes at these places; 0 for the place [`NOWHERE`].
     fn pick(bytes: &[u8; PICKED], places: &[u8; PICKED]) -> [u8; PICKED];
     /// Writes `from` and the place of each bit to the front of `room`, the lowest first; what follows them there means
@@ -382,9 +380,6 @@ mod tests {
             let starts =
                 starts.fold(0, |mask, byte| mask << 1 | u64::from(!matches!(byte, 0x80..=0xBF)));
             assert_eq!(L::starts(bytes), starts, "{bytes:02X?}");
-            let marks = bytes.windows(3).map(|three| three == "▁".as_bytes());
-            let marks = marks.rev().fold(0, |mask, is| mask << 1 | u64::from(is));
-            assert_eq!(L::marks(bytes), marks, "{bytes:02X?}");
             // Numbers out of the bytes themselves.
             let (numbers, _) = bytes.as_chunks::<8>();
             for &number in numbers {
@@ -467,20 +462,6 @@ mod tests {
                 for other in [0, b'z', 0xFF] {
                     let mut bytes = [other; BLOCK];
                     bytes[place] = byte;
-                    compare(&bytes);
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn marks_at_every_place() {
-        let marks = "▁▁▁".as_bytes();
-        for from in 0..BLOCK {
-            for to in from..=(from + 9).min(BLOCK) {
-                for other in [0, b'z', 0xE2, 0x96, 0x81] {
-                    let mut bytes = [other; BLOCK];
-                    bytes[from..to].copy_from_slice(&marks[..to - from]);
                     compare(&bytes);
                 }
             }

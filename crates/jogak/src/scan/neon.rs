@@ -163,13 +163,6 @@ fn eastern(bytes: &[u8; BLOCK]) -> Eastern {
 
 #[inline]
 #[target_feature(enable = "neon")]
-fn marks(bytes: &[u8; BLOCK]) -> u64 {
-    let bytes = load(bytes);
-    mask(is(bytes, 0xE2)) & mask(is(bytes, 0x96)) >> 1 & mask(is(bytes, 0x81)) >> 2
-}
-
-#[inline]
-#[target_feature(enable = "neon")]
 fn starts(bytes: &[u8; BLOCK]) -> u64 {
     !mask(within(load(bytes), 0x80, 0xBF))
 }
@@ -196,7 +189,6 @@ impl Look for Neon {
         fn chinese(bytes: &[u8; BLOCK]) -> Chinese;
         fn eastern(bytes: &[u8; BLOCK]) -> Eastern;
         fn starts(bytes: &[u8; BLOCK]) -> u64;
-        fn marks(bytes: &[u8; BLOCK]) -> u64;
         fn pick(bytes: &[u8; PICKED], places: &[u8; PICKED]) -> [u8; PICKED];
     }
 

@@ -173,17 +173,6 @@ impl Look for Plain {
     }
 
     #[inline(always)]
-    fn marks(bytes: &[u8; BLOCK]) -> u64 {
-        let (mut e2, mut at_96, mut at_81) = (0, 0, 0);
-        for_each_eight(bytes, |eight, shift| {
-            e2 |= gather(eight.beyond(0xE2, 0xE2)) << shift;
-            at_96 |= gather(eight.beyond(0x96, 0x96)) << shift;
-            at_81 |= gather(eight.beyond(0x81, 0x81)) << shift;
-        });
-        e2 & at_96 >> 1 & at_81 >> 2
-    }
-
-    #[inline(always)]
     fn pick(bytes: &[u8; PICKED], places: &[u8; PICKED]) -> [u8; PICKED] {
         places.map(|place| bytes.get(usize::from(place)).copied().unwrap_or(0))
     }

@@ -5,8 +5,8 @@
 //! are those of the words. Other characters stay with those around them.
 //!
 //! A text that is one word may be cut between any two characters. Where most are ASCII, these are told by a table of pairs, and
-//! marks by masks; all others are listed, with what stands before them, and asked as above. Where most are of three bytes, all
-//! are listed.
+//! spaces that stand for marks by masks; all others are listed, with what stands before them, and asked as above. Where most are
+//! of three bytes, all are listed.
 //!
 //! ```text
 //! W   where words begin                   T   first bytes of characters of three bytes
@@ -19,9 +19,6 @@ use crate::scan::{BLOCK, EIGHT, Look, PICKED};
 
 /// So many characters are told together.
 const SOME: usize = 32;
-
-/// Marks go a way of their own where a block has no more other characters that are not ASCII.
-const WIDE: u32 = 12;
 
 /// A block, and what its last characters need behind it.
 pub(crate) const WINDOW: usize = BLOCK + PICKED;
@@ -107,13 +104,13 @@ impl Listed {
         self.beyond = beyond;
     }
 
-    /// Lists the first `count` of these code points, spaces as `▁`.
+    /// Lists the first `count` of these code points, `▁` as a space.
     #[inline(always)]
     pub(crate) fn points(&mut self, points: &[u32; BLOCK], count: usize) {
         let mut high = 0;
         let all = self.places.iter_mut().zip(&mut self.codes).enumerate();
         for ((number, (place, code)), &point) in all.zip(points) {
-            let point = if point == u32::from(b' ') { MARK as u32 } else { point };
+            let point = if point == MARK as u32 { u32::from(b' ') } else { point };
             high |= point >> 16;
             *code = if point < 0x1_0000 { point as u16 } else { 0 };
             *place = number as u32;
@@ -183,14 +180,14 @@ impl Cuts {
     }
 
     /// Cuts a text that is one word, of which the characters of a block are listed, from the beginning of a part on. Which of them
-    /// begin a part: bit i is character i. Those from U+10000 on stay with those around them.
+    /// begin a part: bit i is character i. Those from U+10000 on stay with those around them. Spaces may stand for `MARKS`.
     #[inline(always)]
-    pub(crate) fn parts_of(&self, listed: &Listed) -> u64 {
+    pub(crate) fn parts_of<const MARKS: bool>(&self, listed: &Listed) -> u64 {
         let mut joined = listed.beyond | listed.beyond << 1;
         for number in Bits(listed.meeting(&self.in_texts)) {
             let codes = &listed.codes;
             let (left, right) = (codes[number.saturating_sub(1)], codes[number]);
-            joined |= u64::from(self.joined_in_text(left, right)) << number;
+            joined |= u64::from(self.joined_in_text::<MARKS>(left, right)) << number;
         }
         let all = u64::MAX.unbounded_shr((BLOCK - listed.count) as u32);
         all & !joined | 1
@@ -198,7 +195,8 @@ impl Cuts {
 
     /// Whether a piece may lie across two characters of a text whose flags meet.
     #[inline(always)]
-    fn joined_in_text(&self, left: u16, right: u16) -> bool {
+    fn joined_in_text<const MARKS: bool>(&self, left: u16, right: u16) -> bool {
+        let (left, right) = (meant::<MARKS>(left), meant::<MARKS>(right));
         let kinds = self.in_texts[usize::from(left)] & self.in_texts[usize::from(right)] >> KINDS;
         let (left, right) = (u32::from(left), u32::from(right));
         match kinds {
@@ -210,17 +208,20 @@ impl Cuts {
 
     /// Cuts a text that is one word, from the beginning of a character on that no one asks about; nothing is asked of what
     /// is not `asked`. Not at every certain cut: small letters stay together, also with a mark before them, as do marks, and
-    /// characters of four bytes with those around them.
+    /// characters of four bytes with those around them. Spaces may stand for `MARKS`; there are no others then.
     #[inline(always)]
-    pub(crate) fn block_of_text<L: Look>(&self, window: &[u8; WINDOW], asked: u64) -> TextBlock {
+    pub(crate) fn block_of_text<L: Look, const MARKS: bool>(
+        &self,
+        window: &[u8; WINDOW],
+        asked: u64,
+    ) -> TextBlock {
         let bytes = window.first_chunk().unwrap_or(&[0; BLOCK]);
         let kinds = L::high(bytes);
         let letters = L::ascii(bytes).lower;
         let begun = L::starts(bytes);
-        let plain = !L::apart(bytes).high;
-        let (wide, marks) = (begun & !plain, L::marks(bytes));
-        // Where most is no ASCII, all go one way.
-        let marks = if (wide & !marks).count_ones() > WIDE { 0 } else { marks };
+        let apart = L::apart(bytes);
+        let marks = if MARKS { apart.spaces } else { 0 };
+        let plain = !apart.high & !marks;
         let asked = asked & !1;
         // Between two of ASCII.
         let mut cut = 0;
@@ -237,16 +238,15 @@ impl Cuts {
                 cut |= u64::from(self.before_mark >> one & 1 == 0) << at;
             }
         }
-        for at in Bits(plain & marks << 3 & !letters & asked) {
+        for at in Bits(plain & marks << 1 & !letters & asked) {
             cut |= u64::from(self.behind_mark >> (bytes[at] % 0x80) & 1 == 0) << at;
         }
         // Before and behind all others. What stands before one is of ASCII, or is the one listed before it.
-        let others = wide & !marks;
-        let behind_others = (plain | marks) & !(plain << 1) & !(marks << 3) & !1;
+        let others = begun & apart.high;
+        let behind_others = !apart.high & apart.high << 1;
         let asked = asked & (others | behind_others) & !(kinds.four | kinds.four << 4);
         if asked != 0 {
-            let around = others | behind_others | marks & others >> 3;
-            cut |= asked & !self.joined_around::<L>(window, around, asked);
+            cut |= asked & !self.joined_around::<L, MARKS>(window, others | behind_others, asked);
         }
         let last = begun.checked_ilog2().unwrap_or(0) as usize;
         TextBlock { starts: cut, threes: kinds.three, last }
@@ -255,7 +255,12 @@ impl Cuts {
     /// Before which of the characters that are `asked` a piece may lie across; they are among those that begin at `around`,
     /// as is what stands before each of them if it is not of ASCII.
     #[inline(always)]
-    fn joined_around<L: Look>(&self, window: &[u8; WINDOW], around: u64, asked: u64) -> u64 {
+    fn joined_around<L: Look, const MARKS: bool>(
+        &self,
+        window: &[u8; WINDOW],
+        around: u64,
+        asked: u64,
+    ) -> u64 {
         let mut listed = Listed::default();
         listed.list::<L>(window, around, of_three);
         let (mut suspects, mut before) = (0, 0);
@@ -272,10 +277,17 @@ impl Cuts {
         let mut joined = 0;
         for at in Bits(suspects & asked) {
             let number = (around & ((1 << at) - 1)).count_ones() as usize % BLOCK;
-            joined |= u64::from(self.joined_in_text(lefts[number], listed.codes[number])) << at;
+            let (left, right) = (lefts[number], listed.codes[number]);
+            joined |= u64::from(self.joined_in_text::<MARKS>(left, right)) << at;
         }
         joined
     }
+}
+
+/// What a character of a text is to the vocabulary.
+#[inline(always)]
+fn meant<const MARKS: bool>(code: u16) -> u16 {
+    if MARKS && code == u16::from(b' ') { MARK as u16 } else { code }
 }
 
 /// The place of each bit, the lowest first.
