@@ -475,6 +475,7 @@ WORKS = (
     encoding("encode-ways", "the first GPT's, BPE", WAY_ENCODERS[:2], (*TWO, "code"), models.GPT),
     lines("cl100k", (TIKTOKEN, CL100K, GIGATOKEN), RANKS),
     lines("Mistral BPE", (*SENTENCEPIECE_ENCODERS, GIGATOKEN), "mistral-v1/tokenizer.model"),
+    lines("Phi-3 BPE", BPE_JSON_ENCODERS, "phi-3-mini/tokenizer.json"),
     lines("T5 Unigram", T5_LINES, "nai-t5/spiece.model", ("en_docs",)),
     lines("TTA Unigram", SENTENCEPIECE_ENCODERS, "tta-ko-unigram/tokenizer.model", ("ko_nsmc",)),
     lines("BERT cased", CASED_LINES, CASED),

@@ -79,11 +79,6 @@ impl Marks {
         metaspace::adds_to(self.spaces, first)
     }
 
-    /// Whether an empty text stays so.
-    pub(crate) fn leaves_empty(self) -> bool {
-        self.spaces.dummy != Dummy::Given
-    }
-
     /// Whether none is added to any.
     pub(crate) fn never(self) -> bool {
         self.spaces.dummy == Dummy::Never

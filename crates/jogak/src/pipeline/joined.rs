@@ -74,7 +74,6 @@ impl Joined {
             Joint::Raw(raw) if !raw.is_same_between(text) => return false,
             Joint::Raw(_) if tokenizer.cuts_first(text) => return false,
             Joint::Raw(_) => behind = Some(' '),
-            Joint::Whole(marks) if text.is_empty() && !marks.leaves_empty() => return false,
             Joint::Whole(marks) => before = marks.adds(text, Place::WHOLE).then_some(' '),
             Joint::Lines => {
                 let line_end = memchr::memchr(b'\n', text.as_bytes());
