@@ -89,8 +89,8 @@ impl Marks {
         self.by_rules
     }
 
-    /// What a normalized text becomes, but with spaces where marks are to be, and nothing else: the text itself, or what is written
-    /// in `room`. If marks were written by rules, `is_new` says whether they were not.
+    /// What a normalized text becomes, but with spaces where marks are to be written: the text itself, or what is in `room`. If marks
+    /// are written by rules, `is_new` says whether they were not yet.
     pub(crate) fn spaced<'a>(
         self,
         text: &'a str,
@@ -99,33 +99,17 @@ impl Marks {
         room: &'a mut Written,
     ) -> &'a str {
         let adds = (is_new || !self.by_rules) && self.adds(text, place);
-        let has_marks = self.stand_in(text);
-        if !adds && !has_marks {
+        if !adds {
             return text;
         }
-        let out = &mut room.spaced;
-        out.clear();
-        if adds {
-            out.push(' ');
-        }
-        if has_marks {
-            out.extend(text.chars().map(|one| if one == self.spaces.mark { ' ' } else { one }));
-        } else {
-            out.push_str(text);
-        }
-        out
+        room.spaced.clear();
+        room.spaced.extend([" ", text]);
+        &room.spaced
     }
 
     /// Whether a mark is added to a text.
     pub(crate) fn adds(self, text: &str, place: Place) -> bool {
         metaspace::adds(self.spaces, text, place)
-    }
-
-    /// Whether the mark itself stands in a text.
-    pub(crate) fn stand_in(self, text: &str) -> bool {
-        let mut mark = [0; 4];
-        let mark = self.spaces.mark.encode_utf8(&mut mark).as_bytes();
-        memchr::memmem::find(text.as_bytes(), mark).is_some()
     }
 }
 

@@ -153,7 +153,7 @@ impl<E: FnMut(usize)> Encoding<'_, E> {
         let done = match joint {
             _ if !together => 0,
             Joint::Lines => self.lines(joined),
-            Joint::Whole(marks) => self.whole(joined, marks),
+            Joint::Whole(_) => self.whole(joined),
             Joint::Raw(raw) => {
                 self.raw(joined, raw, first)?;
                 joined.texts.len()
@@ -216,12 +216,9 @@ impl<E: FnMut(usize)> Encoding<'_, E> {
         texts.len()
     }
 
-    /// Encodes texts each of which is one word. Returns how many: all, or none if one of them goes another way.
-    fn whole(&mut self, joined: &mut Joined, marks: Marks) -> usize {
+    /// Encodes texts each of which is one word. Returns how many: all, or none if one of them has an error.
+    fn whole(&mut self, joined: &mut Joined) -> usize {
         let Joined { all, texts, ends, behind, .. } = joined;
-        if marks.stand_in(all) {
-            return 0;
-        }
         ends.extend(texts.iter().map(|&(_, end)| end));
         let Self { tokenizer, request, worker, ids, end } = self;
         let mut way = tokenizer.way(request, 0);

@@ -43,7 +43,7 @@ pub(super) struct ByBlocks<'a, 'l> {
     pub(super) text: &'a [u8],
     /// Where each text ends; the last one does where all bytes do.
     pub(super) ends: &'a [u32],
-    /// Spaces stand for marks, and there are none.
+    /// Spaces stand for marks, of which others may be there: they mean the same.
     pub(super) spaced: bool,
     /// Most parts are single characters of three bytes, as in Chinese and Korean.
     pub(super) characters: bool,
@@ -80,7 +80,8 @@ impl ByBlocks<'_, '_> {
             let (window, within) = (window(text, at, &mut padded), within(text.len(), at));
             let block = cuts.block_of_text::<L, MARKS>(window, within);
             let (ended, many) = L::bits(later, at as u32);
-            let starts = block.starts | ended & within;
+            // The first one has begun already, whatever ended before it.
+            let starts = (block.starts | ended) & within & !1;
             later = &later[many..];
             let parts = starts.count_ones();
             seen.words += parts;
@@ -146,7 +147,7 @@ impl Characters for &[u8] {
     }
 }
 
-/// Code points, of which spaces stand for `▁`, and it for a space.
+/// Code points, of which spaces stand for `▁`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Points<'a> {
     pub(super) points: &'a [u32],
@@ -173,8 +174,7 @@ impl Points<'_> {
             write(' ');
         }
         for &point in points {
-            let character = char::from_u32(point).unwrap_or(char::REPLACEMENT_CHARACTER);
-            write(if character == MARK { ' ' } else { character });
+            write(char::from_u32(point).unwrap_or(char::REPLACEMENT_CHARACTER));
         }
         (room, at)
     }
@@ -322,9 +322,17 @@ mod tests {
                 }
                 from = end;
             }
-            let place =
-                |at: usize| at - if spaced { 2 * marked[..at].matches(MARK).count() } else { 0 };
-            let text = if spaced { marked.replace(MARK, " ") } else { marked.to_owned() };
+            // A mark in five stays one.
+            let mut text = String::new();
+            let mut places = vec![0; marked.len() + 1];
+            let mut marks = 0;
+            for (at, one) in marked.char_indices() {
+                places[at] = text.len();
+                marks += usize::from(one == MARK);
+                text.push(if spaced && one == MARK && marks % 5 > 0 { ' ' } else { one });
+            }
+            places[marked.len()] = text.len();
+            let place = |at: usize| places[at];
             let ends = ends.iter().map(|&end| place(end) as u32).collect();
             Self { text, ends, spaced, certain: certain.into_iter().map(place).collect() }
         }
@@ -383,15 +391,14 @@ mod tests {
         (out, new)
     }
 
-    /// The same of a text that comes as code points, with some marks as they are, and the first space beside them.
+    /// The same of a text that comes as code points, with the first space beside them.
     fn encoded_points(
         cuts: &Cuts,
         text: &Texts,
         known: &mut KnownWords,
         teaches: bool,
     ) -> (Vec<u32>, usize) {
-        let marked = |(at, one)| if one == ' ' && at % 2 == 0 { MARK } else { one };
-        let points: Vec<u32> = text.text.chars().enumerate().map(marked).map(u32::from).collect();
+        let points: Vec<u32> = text.text.chars().map(u32::from).collect();
         let mark = points.len() > 1 && text.text.starts_with(' ');
         let points = Points { points: &points[usize::from(mark)..], mark };
         let mut places: Vec<usize> = text.text.char_indices().map(|(at, _)| at).collect();
@@ -443,7 +450,7 @@ mod tests {
             let letter = |_| letters[(from + below(few)) % letters.len()];
             let mut text: String = (0..length).map(letter).collect();
             text.push_str(["", "", "", "▁🧩", "▁\u{20000}", "▁\u{800}"][below(6)]);
-            // Where spaces stand for marks there are no others.
+            // Where spaces stand for marks, others mean nothing else.
             let marked = text.replace(' ', "▁");
             // One text, or some, which may be empty.
             let ends = |text: &str, below: &mut dyn FnMut(usize) -> usize| {

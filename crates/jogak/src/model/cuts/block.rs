@@ -104,13 +104,12 @@ impl Listed {
         self.beyond = beyond;
     }
 
-    /// Lists the first `count` of these code points, `▁` as a space.
+    /// Lists the first `count` of these code points.
     #[inline(always)]
     pub(crate) fn points(&mut self, points: &[u32; BLOCK], count: usize) {
         let mut high = 0;
         let all = self.places.iter_mut().zip(&mut self.codes).enumerate();
         for ((number, (place, code)), &point) in all.zip(points) {
-            let point = if point == MARK as u32 { u32::from(b' ') } else { point };
             high |= point >> 16;
             *code = if point < 0x1_0000 { point as u16 } else { 0 };
             *place = number as u32;
@@ -208,7 +207,8 @@ impl Cuts {
 
     /// Cuts a text that is one word, from the beginning of a character on that no one asks about; nothing is asked of what
     /// is not `asked`. Not at every certain cut: small letters stay together, also with a mark before them, as do marks, and
-    /// characters of four bytes with those around them. Spaces may stand for `MARKS`; there are no others then.
+    /// characters of four bytes with those around them. Spaces may stand for `MARKS`, of which others may be
+    /// there.
     #[inline(always)]
     pub(crate) fn block_of_text<L: Look, const MARKS: bool>(
         &self,
