@@ -117,7 +117,7 @@ def raw(request: pytest.FixtureRequest) -> jogak.Tokenizer:
 
 @pytest.fixture(scope="module", params=["never", "always", "first", "given"])
 def whole(request: pytest.FixtureRequest) -> jogak.Tokenizer:
-    """A text is one word of SentencePiece's BPE; with tokens to be found, also of line ends, which may be left in texts."""
+    """A text is one word of SentencePiece's BPE; with tokens to be found, some of line ends."""
     prepend = request.param
     spaces = jogak.Metaspace(prepend=prepend, split=False, only_missing=prepend == "first")
     config = jogak.BPE(min_pair_count=1, num_merges=300, marker="none", unknown="<unk>")

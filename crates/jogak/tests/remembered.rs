@@ -463,11 +463,13 @@ fn ids_where_tokens_are_left_in_texts() {
             let short = texts.iter().flat_map(|text| [&**text, "", " a", "가나"]);
             let short: Vec<Input<'_>> =
                 short.filter(|text| text.len() < 600).map(Input::from).collect();
-            let batch = tokenizer.encode_batch(&short, &request, 1 + round % 2).expect("ids");
-            for (&text, ends) in short.iter().zip(batch.offsets.windows(2)) {
-                let expected = between_tokens(&tokenizer, &request, text, &mut found);
-                let ids = &batch.ids[ends[0] as usize..ends[1] as usize];
-                assert!(ids == expected, "round {round}: {text:?} {ids:?} {expected:?}");
+            for short in short.chunks(9) {
+                let batch = tokenizer.encode_batch(short, &request, 1 + round % 2).expect("ids");
+                for (&text, ends) in short.iter().zip(batch.offsets.windows(2)) {
+                    let expected = between_tokens(&tokenizer, &request, text, &mut found);
+                    let ids = &batch.ids[ends[0] as usize..ends[1] as usize];
+                    assert!(ids == expected, "round {round}: {text:?} {ids:?} {expected:?}");
+                }
             }
             for text in &texts {
                 let mut borders: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
