@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import jogak
-from jogak.spec import AddedToken, Spec, UnigramModel, WordPieceModel
+from jogak.reference.scored import merge_by_scores
+from jogak.spec import AddedToken, ScoredBPEModel, Spec, UnigramModel, WordPieceModel
 
 CORPUS = [
     "the lowest newest, widest lower; low! and the rest isn't in the list...\n",
@@ -140,6 +141,35 @@ def test_texts_that_are_one_word(whole: jogak.Tokenizer, texts: list[str], threa
     parts: list[Any] = [[text, jogak.Trusted("<pad>")] for text in texts]
     mixed = [text for both in zip(texts, parts, texts, strict=True) for text in both]
     assert whole.encode_batch(mixed).to_lists() == [whole.encode(text) for text in mixed]
+
+
+#: Some characters have no piece, and parts end between them: a run is one unknown piece all the same.
+FEW = {text: -float(number) for number, text in enumerate(["▁a", "ab", "가나", "▁▁"])}
+LETTERS = st.text("ab가나다中ж.<▁ \n", max_size=30)
+
+
+@given(texts=st.lists(LETTERS, max_size=30), prepend=st.sampled_from(["always", "never"]))
+def test_runs_of_unknown_characters(texts: list[str], prepend: Any) -> None:
+    model = ScoredBPEModel(
+        pieces=(*FEW, *"▁ab가나.", "<unk>"),
+        scores=(*FEW.values(), *[0.0] * 7),
+        merges=None,
+        marker=jogak.Marker("none"),
+        unknown="<unk>",
+        fuse_unknown=True,
+    )
+    spaces = jogak.Metaspace(prepend=prepend, split=False)
+    tok = jogak.Tokenizer(Spec(model=model, pretokenizer=(spaces,)))
+    ids = {text: id_ for id_, text in enumerate(model.pieces)}
+    twin = jogak.reference.Model(model.pieces, unk="<unk>", fuse_unknown=True)
+    expected = []
+    for text in texts:
+        word = ("▁" if text and prepend == "always" else "") + text.replace(" ", "▁")
+        scores = FEW | dict.fromkeys("▁ab가나.", 0.0)
+        pieces = twin.with_unknowns(merge_by_scores(word, scores)) if word else []
+        expected.append([ids[piece] for piece in pieces])
+    assert tok.encode_batch(texts).to_lists() == expected
+    assert [tok.encode(text) for text in texts] == expected
 
 
 @given(texts=TEXTS, threads=st.integers(1, 3))
