@@ -155,6 +155,7 @@ def test_runs_of_unknown_characters(texts: list[str], prepend: Any) -> None:
         scores=(*FEW.values(), *[0.0] * 7),
         merges=None,
         marker=jogak.Marker("none"),
+        mark_words=False,
         unknown="<unk>",
         fuse_unknown=True,
     )
