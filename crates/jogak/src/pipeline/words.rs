@@ -426,7 +426,7 @@ impl Tokenizer {
     }
 
     /// Appends the ids of texts that were made ready but that they have spaces for marks. They stand one behind the other, and end
-    /// at `ends`; `behind` is called behind each. Together they are [`LONGEST_TEXT`] at most.
+    /// at `ends`; `behind` is called behind each. Together they have less than 4 GiB.
     pub(super) fn by_texts(
         &self,
         (texts, ends): (&str, &[u32]),
